@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: GPL-2.0
+# The front door. Everything else is behind it: cmake for tools/, kbuild for guest kernels, scripts/ for Debian packages.
+
+SHELL    := /bin/bash
+JOBS     ?= $(shell nproc)
+CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/amdgpu-hotplug
+O        ?= build
+RESULTS  ?= results
+export JOBS
+
+.DEFAULT_GOAL := help
+.PHONY: help setup tools tools-asan fuzzers run check bench shell list clean clean-cache
+
+help: ## this list
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+	@echo "  cache: $(CACHE)"
+
+setup: ## install the Debian packages that are missing (root or sudo)
+	@scripts/setup
+
+tools: setup ## emulator and harness, optimised
+	@scripts/build tools $(O)/release
+
+tools-asan: setup ## emulator, harness and their tests under ASan and UBSan
+	@scripts/build tools $(O)/asan -DSANITIZE=ON
+
+fuzzers: setup ## libFuzzer targets
+	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON
+
+run: setup ## watch a real amdgpu lose an emulated MI300X and get it back: the flagship matrix with verdicts
+	@scripts/run-matrix $(O) $(RESULTS)
+
+check: setup ## every test: units, fuzzers, protocol, scripts, and a smoke set in QEMU on the debug kernel
+	@scripts/check $(O) $(RESULTS)
+
+bench: setup ## figures: MMIO latency, removal times against nvme, probe, cycles per hour
+	@scripts/bench $(O) $(RESULTS)
+
+shell: setup ## a guest with two emulated GPUs and a shell on its console
+	@scripts/run-matrix $(O) $(RESULTS) shell
+
+list: tools ## the scenarios
+	@$(O)/release/hotplug/hpctl list
+
+clean: ## what was built in this tree
+	@rm -rf $(O) $(RESULTS)
+
+clean-cache: ## everything downloaded and built outside this tree
+	@rm -rf $(CACHE)

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+# Shared by every script: where the cache is, how to talk, how to fail, how to fetch Debian packages without root.
+#
+# Nothing here needs privileges: packages are resolved by a private apt that inherits mirror, proxy and credentials from
+# the host's configuration, verified against debian-archive-keyring, and unpacked with dpkg-deb.
+
+set -euo pipefail
+
+TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/amdgpu-hotplug
+JOBS=${JOBS:-$(nproc)}
+LINUX_SERIES=${LINUX_SERIES:-7.3}
+export TOP CACHE JOBS LINUX_SERIES
+
+say() { printf '%s\n' "--- $*" >&2; }
+
+# One clear line that says what to do, then a non-zero exit.
+die() { printf '%s\n' "error: $*" >&2; exit 1; }
+
+# need_space DIR MIB: refuse before half a build is written.
+need_space() {
+    mkdir -p "$1" || die "cannot create $1: set XDG_CACHE_HOME to a writable folder"
+    local free
+    free=$(df -Pm "$1" | awk 'NR==2 {print $4}')
+    [ "$free" -ge "$2" ] || die "$1 has $free MiB free, $2 MiB are needed: free some space or set XDG_CACHE_HOME"
+}
+
+# publish TMP FINAL: a result appears in the cache whole or not at all.
+publish() { rm -rf "$2.old"; [ ! -e "$2" ] || mv "$2" "$2.old"; mv "$1" "$2"; rm -rf "$2.old"; }
+
+# lock NAME: one builder of an artefact at a time; held until the script ends.
+lock() {
+    mkdir -p "$CACHE/locks"
+    exec {LOCK_FD}>"$CACHE/locks/$1"
+    flock -n "$LOCK_FD" || { say "waiting for another run to finish '$1'"; flock "$LOCK_FD"; }
+}
+
+# hash_of ARGS/FILES: short key of strings and of the content of the files named.
+hash_of() {
+    local a
+    for a in "$@"; do if [ -f "$a" ]; then cat "$a"; else printf '%s\n' "$a"; fi; done | sha256sum | cut -c1-12
+}
+
+# --- Debian packages of another suite, without root -----------------------------------------------------------------
+
+APT_STATE=$CACHE/apt
+
+# The host's own Debian mirror; a host that is not Debian names one in DEBIAN_MIRROR.
+debian_mirror() {
+    if [ -n "${DEBIAN_MIRROR:-}" ]; then printf '%s\n' "$DEBIAN_MIRROR"; return; fi
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
+        grep -E '/debian/?$' | head -n 1 | grep . ||
+        die "no Debian mirror in the host's apt sources: set DEBIAN_MIRROR to one"
+}
+
+private_apt() {
+    local tool=$1; shift
+    "$tool" -q -o Dir::Etc::sourcelist=/dev/null -o Dir::Etc::sourceparts="$APT_STATE/sources" \
+        -o Dir::State="$APT_STATE/state" -o Dir::State::status="$APT_STATE/state/status" \
+        -o Dir::Cache="$APT_STATE/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64 \
+        -o APT::Get::List-Cleanup=false -o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=true \
+        -o Binary::apt-get::APT::Keep-Downloaded-Packages=true -o APT::Keep-Downloaded-Packages=true \
+        -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= -o APT::Update::Post-Invoke-Success= "$@"
+}
+
+# The suites wanted, with an index not older than a day; offline, an older index serves.
+private_apt_update() {
+    local keyring=/usr/share/keyrings/debian-archive-keyring.gpg suites="trixie trixie-backports"
+    [ -r $keyring ] || die "$keyring is missing: run 'make setup' (package debian-archive-keyring)"
+    mkdir -p "$APT_STATE"/{sources,state/lists/partial,cache/archives/partial}
+    : >"$APT_STATE/state/status"
+    local stamp=$APT_STATE/updated
+    [ -z "$(find "$stamp" -mtime -1 2>/dev/null)" ] || return 0
+    cat >"$APT_STATE/sources/debian.sources" <<END
+Types: deb
+URIs: $(debian_mirror)
+Suites: $suites
+Components: main
+Architectures: amd64
+Signed-By: $keyring
+END
+    if private_apt apt-get update >"$APT_STATE/update.log" 2>&1 && ! grep -q '^[EW]: ' "$APT_STATE/update.log"; then
+        touch "$stamp"
+    elif [ -e "$stamp" ]; then
+        say "package index not refreshed (offline?), using the one of $(date -r "$stamp" +%F)"
+    else
+        die "cannot read the index of Debian's $suites: check network and apt configuration ($APT_STATE/update.log)"
+    fi
+}
+
+# deb_version PACKAGE [SUITE]: the version that would be fetched.
+deb_version() {
+    private_apt apt-cache policy "$1" 2>/dev/null | awk -v s="${2:-}" '
+        s == "" && $1 == "Candidate:" { print $2; exit }
+        $1 == "***" { v = $2; next }
+        NF == 2 && $2 ~ /^[0-9-]+$/ { v = $1 }
+        s != "" && index($0, " " s "/") { print v; exit }'
+}
+
+# deb_fetch SUITE PACKAGES...: download these and all they depend on; prints the .deb paths.
+deb_fetch() {
+    local suite=$1; shift
+    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" --print-uris "$@" \
+        >"$APT_STATE/uris" 2>"$APT_STATE/fetch.log" ||
+        die "Debian's $suite cannot provide '$*' ($APT_STATE/fetch.log)"
+    need_space "$APT_STATE" 2000
+    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" "$@" \
+        >"$APT_STATE/fetch.log" 2>&1 ||
+        die "cannot download '$*': check network and apt configuration ($APT_STATE/fetch.log)"
+    awk -v d="$APT_STATE/cache/archives/" '/^\x27/ { print d $2 }' "$APT_STATE/uris"
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the GPU: a profile's IP blocks around one register file, one VRAM and one set of engines, as a PCI function.
+// Thread: device loop only.
+// Does not model: loss and witness of accesses, which LossGate (core/loss_gate.h) puts around any function.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu-emu/core/engine.h"
+#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/pci/pci_function.h"
+#include "gpu-emu/profiles/profile.h"
+#include "lib/result.h"
+
+namespace gpuemu {
+
+class Gpu : public PciFunction {
+public:
+    struct Options {
+        bool map_vram = true;  // let the client map BAR0; false: every VRAM access is trapped (slow, sees everything)
+        /// Where the RAS EEPROM is kept between runs; empty: it begins blank at every power-on, as with no file.
+        std::string eeprom_path;
+    };
+
+    /// Start-up; throws std::system_error when there is no memory for VRAM.
+    Gpu(const Profile& profile, Options options, EngineKicker& kicker);
+    ~Gpu() override;
+
+    RegionInfo region_info(Region region) const override;
+    unsigned msi_vectors() const override;
+    void read(Region region, uint64_t offset, std::span<std::byte> out) override;
+    void write(Region region, uint64_t offset, std::span<const std::byte> in) override;
+    void attach(PciHost& host) override;
+    void detach() override;
+    void reset() override;
+
+    const Profile& profile() const;
+    RegisterFile& registers();
+
+    /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable" | "poison"). One clear
+    /// error for what is not known.
+    hp::Result<void> inject(const std::string& kind, const std::string& block, const std::string& severity);
+
+    /// VRAM as seen by whoever mapped it turns to all ones: only pages that were ever touched are written.
+    void fill_resident_vram_with_ones();
+
+    /// Names the register at a BAR5 dword for traces; empty when it has no name here.
+    static std::string register_name(const Profile& profile, uint32_t dword);
+
+    std::string describe() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuemu

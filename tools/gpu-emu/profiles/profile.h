@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: an ASIC as a table: PCI identity, IP versions with their base addresses, memory size, quirks. Adding an ASIC is
+// adding a table here plus the IP blocks that differ.
+// Thread: immutable after construction.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuemu {
+
+/// IP hardware ids of the discovery table (drivers/gpu/drm/amd/include/soc15_hw_ip.h).
+enum class HwId : uint16_t {
+    MP1 = 1, THM = 3, SMUIO = 4, GC = 11, MMHUB = 34, ATHUB = 35, OSSSYS = 40, HDP = 41,
+    SDMA0 = 42, DF = 46, NBIF = 108, UMC = 150, MP0 = 255,
+};
+
+struct IpInstance {
+    HwId hw_id;
+    uint8_t instance = 0;
+    uint8_t major = 0, minor = 0, revision = 0;
+    uint8_t sub_revision = 0;
+    std::vector<uint32_t> bases;  // dword addresses of segment 0, 1, ...
+};
+
+/// Compute geometry, as the GC info table of the discovery blob reports it.
+struct GcInfo {
+    uint32_t shader_engines, cu_per_sh, sh_per_se, wave_size, max_waves_per_simd, lds_size_kib;
+};
+
+struct Profile {
+    std::string name;         // "mi300x"
+    std::string description;  // one line for --list-profiles
+    uint16_t vendor_id = 0x1002, device_id = 0;
+    uint16_t subsystem_vendor_id = 0x1002, subsystem_id = 0;
+    uint8_t revision_id = 0;
+    uint32_t class_code = 0x120000;
+    uint64_t vram_bytes = 1ull << 30;      // also BAR0; a power of two
+    uint64_t doorbell_bar_bytes = 2u << 20;  // BAR2
+    uint64_t register_bar_bytes = 2u << 20;  // BAR5
+    uint64_t fb_base = 0x8000000000ull;    // MC address of VRAM byte 0
+    uint32_t ras_capabilities = 0;         // MP0 C2PMSG_127
+    bool virtual_function = false;         // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
+    GcInfo gc{};
+    std::vector<IpInstance> ips;
+
+    /// The one IP of that kind. Throws std::out_of_range when the profile has none (start-up).
+    const IpInstance& ip(HwId hw_id, unsigned instance = 0) const;
+};
+
+/// All profiles of this build, by name. Null when there is none of that name.
+const Profile* find_profile(const std::string& name);
+std::vector<const Profile*> all_profiles();
+
+}  // namespace gpuemu
