@@ -19,10 +19,10 @@ setup: ## install the Debian packages that are missing (root or sudo)
 	@scripts/setup
 
 tools: setup ## emulator and harness, optimised
-	@scripts/build tools $(O)/release
+	@scripts/build programs $(O)/release
 
 tools-asan: setup ## emulator, harness and their tests under ASan and UBSan
-	@scripts/build tools $(O)/asan -DSANITIZE=ON
+	@scripts/build tests $(O)/asan -DSANITIZE=ON
 
 fuzzers: setup ## libFuzzer targets
 	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the emulator's control socket: JSON lines as Documentation/harness/protocols.md lists
+// them, for several clients at once. Thread: device loop only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "gpu-emu/core/access_trace.h"
+#include "gpu-emu/core/loss_gate.h"
+#include "lib/event_loop.h"
+#include "lib/json_connection.h"
+#include "lib/result.h"
+#include "lib/unix_socket.h"
+
+namespace gpuemu {
+
+class ControlServer : public LossObserver {
+public:
+    /// What is controlled. The functions may be empty where the device has no such thing.
+    struct Device {
+        LossGate& gate;
+        AccessTrace* trace = nullptr;
+        std::string profile;
+        bool black_hole = false;  // is gone for ever: the loss model has nothing to do
+        std::function<std::string(uint32_t dword)> register_name;
+        std::function<size_t()> unknown_registers;
+        std::function<std::string()> describe_engines;
+        std::function<hp::Result<void>(const std::string& kind, const std::string& block,
+                                       const std::string& severity)>
+            inject;
+        std::function<void()> shutdown;
+    };
+
+    /// Listens at once; throws std::runtime_error with one clear line when it cannot (start-up).
+    /// Becomes the gate's observer. `loop` and what `device` refers to outlive it.
+    ControlServer(hp::EventLoop& loop, const std::string& socket_path, Device device);
+    ~ControlServer() override;
+
+    /// Carries out one request; the answer has no `id` yet. Public as the unit of the protocol.
+    nlohmann::json handle(const nlohmann::json& request);
+
+    void attached() override { broadcast({{"event", "attached"}}); }
+    void detached() override { broadcast({{"event", "detached"}}); }
+    void vanished(uint64_t accesses) override {
+        broadcast({{"event", "vanished"}, {"accesses", accesses}});
+    }
+    void restored() override { broadcast({{"event", "restored"}}); }
+
+private:
+    using Answer = hp::Result<nlohmann::json>;
+
+    void accept();
+    void on_line(hp::JsonConnection& client, const hp::Result<nlohmann::json>& line);
+    void broadcast(const nlohmann::json& event);
+
+    Answer dispatch(const std::string& verb, const nlohmann::json& request);
+    Answer change_loss(const std::string& verb, const nlohmann::json& request);
+    Answer status() const;
+    Answer counters(const nlohmann::json& request);
+    Answer ras(const nlohmann::json& request);
+    Answer mark(const nlohmann::json& request);
+    Answer shut_down();
+
+    hp::EventLoop& loop_;
+    Device device_;
+    hp::UnixListener listener_;
+    std::list<std::unique_ptr<hp::JsonConnection>> clients_;
+    hp::EventLoop::Handle watch_;
+};
+
+}  // namespace gpuemu

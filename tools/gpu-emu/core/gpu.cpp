@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: puts the IP blocks of a profile together and dispatches the accesses of the host to
+// them.
+// Thread: device loop only.
+// Does not model: see gpu.h.
+#include "gpu-emu/core/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "gpu-emu/ip/atom_image.h"
+#include "gpu-emu/ip/discovery.h"
+#include "gpu-emu/ip/eeprom.h"
+#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/ih.h"
+#include "gpu-emu/ip/nbio.h"
+#include "gpu-emu/ip/psp.h"
+#include "gpu-emu/ip/ras.h"
+#include "gpu-emu/ip/register_names.h"
+#include "gpu-emu/ip/rlc.h"
+#include "gpu-emu/ip/rlcg.h"
+#include "gpu-emu/ip/smu.h"
+#include "gpu-emu/ip/vf_mailbox.h"
+#include "gpu-emu/ip/vm_hub.h"
+#include "gpu-emu/mem/gpu_vm.h"
+#include "gpu-emu/mem/vram.h"
+#include "gpu-emu/pci/config_space.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+constexpr unsigned vram_bar = 0, doorbell_bar = 2, register_bar = 5;
+constexpr unsigned msi_vector = 0;
+
+/// The reference clock of the ASIC: 100 MHz.
+uint64_t gpu_clock() {
+    return hp::monotonic_ns() / 10;
+}
+
+void fill_with_ones(std::span<std::byte> out) {
+    std::ranges::fill(out, std::byte{0xff});
+}
+
+}  // namespace
+
+struct Gpu::Impl {
+    Impl(const Profile& profile, Options options, EngineKicker& kicker);
+
+    void power_on();
+    void reset(ResetKind kind);
+    void run_pending_resets();
+    void place_boot_data();
+
+    void read_registers(uint64_t offset, std::span<std::byte> out);
+    void write_registers(uint64_t offset, std::span<const std::byte> in);
+    void write_doorbell(uint64_t offset, std::span<const std::byte> in);
+    void raise_msi();
+
+    const Profile profile;  // a copy: the caller's may be a modified one of its own
+    const Options options;
+    ConfigSpace config;
+    RegisterFile registers;
+    Vram vram;
+    GpuVm vm;
+    Ih ih;
+    Engines engines;
+    Nbio nbio;
+    VmHub gfx_hub;
+    VmHub mm_hub;
+    Eeprom eeprom;
+    Ras ras;
+    Smu smu;
+    Psp psp;
+    Rlc rlc;
+    std::vector<std::unique_ptr<IpBlock>> vf_blocks;
+    std::vector<IpBlock*> blocks;  // all of them, in the order of reset
+
+    PciHost* host = nullptr;
+    uint64_t unowned_doorbells = 0;
+
+    // A reset may be asked for by a packet in the middle of an engine's turn, or from within a
+    // register handler: it is carried out when neither is on the stack.
+    std::optional<ResetKind> pending_reset;
+    bool pending_engine_reset = false;
+};
+
+Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
+    : profile(profile_in),
+      options(std::move(options_in)),
+      config({.vendor = profile.vendor_id,
+              .device = profile.device_id,
+              .subsystem_vendor = profile.subsystem_vendor_id,
+              .subsystem = profile.subsystem_id,
+              .revision = profile.revision_id,
+              .class_code = profile.class_code},
+             [this] { pending_reset = ResetKind::flr; }),
+      registers(profile.register_bar_bytes),
+      vram(profile.vram_bytes),
+      vm(registers, vram, walk_registers(gfx_hub_layout(profile)),
+         walk_registers(mm_hub_layout(profile))),
+      ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock}),
+      engines({profile, registers, vm, ih, kicker, gpu_clock}),
+      nbio(profile, registers, vram),
+      gfx_hub(profile, gfx_hub_layout(profile), registers),
+      mm_hub(profile, mm_hub_layout(profile), registers),
+      eeprom(options.eeprom_path),
+      ras({ih,
+           [this] {
+               nbio.latch_fatal_error();
+               raise_msi();
+           }}),
+      smu({profile, registers, vm, eeprom, ras, [this] { pending_reset = ResetKind::mode1; },
+           [this] { pending_engine_reset = true; }, gpu_clock}),
+      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }}),
+      rlc(profile, registers, gpu_clock),
+      blocks{&nbio, &gfx_hub, &mm_hub, &ih, &smu, &psp, &rlc} {
+    config.set_bar(vram_bar, profile.vram_bytes, true, true);
+    config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
+    config.set_bar(register_bar, profile.register_bar_bytes, false, false);
+    if (profile.virtual_function) {
+        vf_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
+        vf_blocks.push_back(std::make_unique<VfMailbox>(
+            profile, registers, [this] { pending_reset = ResetKind::mode1; }));
+        for (const auto& block : vf_blocks) {
+            blocks.push_back(block.get());
+        }
+    }
+    vm.on_fault([this](const VmFault& fault) {
+        (fault.hub == Hub::gfx ? gfx_hub : mm_hub).latch_fault(fault);
+    });
+    power_on();
+}
+
+void Gpu::Impl::power_on() {
+    config.reset();
+    eeprom.power_on();
+    ras.power_on();
+    reset(ResetKind::cold);
+}
+
+void Gpu::Impl::reset(ResetKind kind) {
+    pending_reset.reset();
+    pending_engine_reset = false;
+    registers.clear();
+    engines.reset();
+    vm.reset();
+    for (IpBlock* const block : blocks) {
+        block->reset(kind);
+    }
+    if (kind == ResetKind::flr) {
+        ras.power_on();
+    }
+    // None of these resets keeps VRAM: the memory is trained again.
+    vram.discard();
+    place_boot_data();
+}
+
+void Gpu::Impl::run_pending_resets() {
+    if (pending_reset) {
+        hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
+        reset(*pending_reset);
+    } else if (std::exchange(pending_engine_reset, false)) {
+        hp::log::info("reset", {{"kind", "mode2"}});
+        engines.reset();
+    }
+}
+
+/// What the boot firmware, or the host of a virtual function, leaves in VRAM.
+void Gpu::Impl::place_boot_data() {
+    const auto place = [this](uint64_t offset, const std::vector<std::byte>& data) {
+        std::ranges::copy(data, vram.window(offset, data.size()).begin());
+    };
+    place(vram.size() - discovery_offset_from_end, build_discovery_binary(profile));
+    if (profile.virtual_function) {
+        place(vf_vbios_offset, build_atom_image());
+        place(vf_pf2vf_offset, build_pf2vf(profile));
+    }
+}
+
+void Gpu::Impl::read_registers(uint64_t offset, std::span<std::byte> out) {
+    while (!out.empty()) {
+        const uint64_t in_dword = offset % 4;
+        const std::size_t length = std::min<std::size_t>(4 - in_dword, out.size());
+        const uint32_t value = registers.read(static_cast<uint32_t>(offset / 4));
+        std::memcpy(out.data(), reinterpret_cast<const std::byte*>(&value) + in_dword, length);
+        out = out.subspan(length);
+        offset += length;
+    }
+}
+
+void Gpu::Impl::write_registers(uint64_t offset, std::span<const std::byte> in) {
+    while (!in.empty()) {
+        const auto dword = static_cast<uint32_t>(offset / 4);
+        const uint64_t in_dword = offset % 4;
+        const std::size_t length = std::min<std::size_t>(4 - in_dword, in.size());
+        // Bytes that are not written keep what is stored, without the effects of a read.
+        uint32_t value = length == 4 ? 0 : std::as_const(registers).raw(dword);
+        std::memcpy(reinterpret_cast<std::byte*>(&value) + in_dword, in.data(), length);
+        registers.write(dword, value);
+        in = in.subspan(length);
+        offset += length;
+    }
+}
+
+void Gpu::Impl::write_doorbell(uint64_t offset, std::span<const std::byte> in) {
+    uint64_t value = 0;
+    if ((in.size() != sizeof(uint32_t) && in.size() != sizeof value) || offset % 4 != 0) {
+        return;  // the doorbell block takes dwords and quadwords only
+    }
+    std::memcpy(&value, in.data(), in.size());
+    const auto index = static_cast<uint32_t>(offset / 4);
+    if (!engines.ring_doorbell(index, value) && !ih.ring_doorbell(index, value)) {
+        ++unowned_doorbells;
+    }
+}
+
+void Gpu::Impl::raise_msi() {
+    if (host != nullptr) {
+        host->raise_msi(msi_vector);
+    }
+}
+
+Gpu::Gpu(const Profile& profile, Options options, EngineKicker& kicker)
+    : impl_(std::make_unique<Impl>(profile, std::move(options), kicker)) {}
+
+Gpu::~Gpu() = default;
+
+RegionInfo Gpu::region_info(Region region) const {
+    switch (region) {
+        case Region::bar0:
+            return {.size = impl_->profile.vram_bytes,
+                    .mmap_fd = impl_->options.map_vram ? impl_->vram.fd() : -1};
+        case Region::bar2: return {.size = impl_->profile.doorbell_bar_bytes};
+        case Region::bar5: return {.size = impl_->profile.register_bar_bytes};
+        case Region::config: return {.size = ConfigSpace::size};
+        default: return {};
+    }
+}
+
+unsigned Gpu::msi_vectors() const {
+    return 1;
+}
+
+void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
+    if (out.empty()) {
+        return;
+    }
+    impl_->run_pending_resets();
+    const uint64_t size = region_info(region).size;
+    if (offset >= size || out.size() > size - offset) {
+        fill_with_ones(out);
+        return;
+    }
+    switch (region) {
+        case Region::bar0:
+            std::memcpy(out.data(), impl_->vram.window(offset, out.size()).data(), out.size());
+            break;
+        case Region::bar2: std::ranges::fill(out, std::byte{0}); break;  // write-only
+        case Region::bar5: impl_->read_registers(offset, out); break;
+        case Region::config: impl_->config.read(offset, out); break;
+        default: fill_with_ones(out); break;
+    }
+}
+
+void Gpu::write(Region region, uint64_t offset, std::span<const std::byte> in) {
+    impl_->run_pending_resets();
+    const uint64_t size = region_info(region).size;
+    if (in.empty() || offset >= size || in.size() > size - offset) {
+        return;
+    }
+    switch (region) {
+        case Region::bar0:
+            std::memcpy(impl_->vram.window(offset, in.size()).data(), in.data(), in.size());
+            break;
+        case Region::bar2: impl_->write_doorbell(offset, in); break;
+        case Region::bar5: impl_->write_registers(offset, in); break;
+        case Region::config: impl_->config.write(offset, in); break;
+        default: break;
+    }
+    impl_->run_pending_resets();
+}
+
+void Gpu::attach(PciHost& host) {
+    impl_->host = &host;
+    impl_->vm.set_host(&host);
+    impl_->power_on();
+}
+
+void Gpu::detach() {
+    impl_->engines.reset();  // nothing may run on memory that is gone
+    impl_->vm.set_host(nullptr);
+    impl_->host = nullptr;
+}
+
+void Gpu::reset() {
+    impl_->config.reset();
+    impl_->reset(ResetKind::flr);
+}
+
+const Profile& Gpu::profile() const {
+    return impl_->profile;
+}
+
+RegisterFile& Gpu::registers() {
+    return impl_->registers;
+}
+
+hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
+                             const std::string& severity) {
+    if (kind != "ras") {
+        return hp::fail("unknown fault '" + kind + "': this device knows ras");
+    }
+    if (impl_->profile.virtual_function) {
+        return hp::fail("a virtual function has no RAS of its own: its host handles the errors");
+    }
+    return impl_->ras.inject(block, severity);
+}
+
+void Gpu::fill_resident_vram_with_ones() {
+    impl_->vram.fill_resident_with_ones();
+}
+
+std::string Gpu::register_name(const Profile& profile, uint32_t dword) {
+    // Profiles of one name have the same IPs at the same bases, whatever else was changed in them.
+    static std::map<std::string, RegisterNames> by_profile;
+    return by_profile.try_emplace(profile.name, profile).first->second.name(dword);
+}
+
+std::string Gpu::describe() const {
+    const Impl& gpu = *impl_;
+    return fmt::format(
+        "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
+        "VM: {} faults\ndoorbells without owner: {}\n{}",
+        gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
+        gpu.psp.commands(), gpu.smu.messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
+        gpu.engines.describe());
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Gpu: the accesses of a host to all its regions, resets, and the first steps of
+// the driver's probe.
+// Thread: the test's.
+// Does not model: running engines (that is their own test's).
+#include "gpu-emu/core/gpu.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint64_t mib = 1u << 20;
+constexpr uint32_t mmRCC_CONFIG_MEMSIZE = 0xde3;
+constexpr uint32_t MP0_C2PMSG_35 = 0x16063, MP0_C2PMSG_81 = 0x16091;
+constexpr uint32_t MP1_C2PMSG_66 = 0x16282, MP1_C2PMSG_82 = 0x16292, MP1_C2PMSG_90 = 0x1629a;
+constexpr uint32_t IH_RB_CNTL = 0x1120, IH_RB_BASE = 0x1121, IH_RB_WPTR = 0x1124;
+constexpr uint32_t IH_DOORBELL_RPTR = 0x1127;
+constexpr uint32_t BIF_DOORBELL_INT_CNTL = 0xe1e;
+
+class NoKicker : public EngineKicker {
+public:
+    void kick(Engine&) override {}
+};
+
+class FakeHost : public PciHost {
+public:
+    std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess) override {
+        if (iova >= memory.size()) {
+            return {};
+        }
+        return std::span(memory).subspan(iova, std::min(length, memory.size() - iova));
+    }
+    void raise_msi(unsigned vector) override {
+        EXPECT_EQ(vector, 0u);
+        ++interrupts;
+    }
+
+    std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);
+    int interrupts = 0;
+};
+
+Profile small(const char* name) {
+    Profile profile = *find_profile(name);
+    profile.vram_bytes = 64 * mib;
+    return profile;
+}
+
+class GpuTest : public testing::Test {
+protected:
+    explicit GpuTest(const char* name = "mi300x") : profile(small(name)) { gpu.attach(host); }
+
+    template <typename T = uint32_t>
+    T get(Region region, uint64_t offset) {
+        T value{};
+        gpu.read(region, offset, std::as_writable_bytes(std::span(&value, 1)));
+        return value;
+    }
+    template <typename T>
+    void put(Region region, uint64_t offset, T value) {
+        gpu.write(region, offset, std::as_bytes(std::span(&value, 1)));
+    }
+    uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
+    void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
+
+    void start_sos() {
+        set(MP0_C2PMSG_35, 0x20000);
+        reg(MP0_C2PMSG_81);
+        ASSERT_EQ(reg(MP0_C2PMSG_81), 1u);
+    }
+
+    const Profile profile;
+    NoKicker kicker;
+    FakeHost host;
+    Gpu gpu{profile, {}, kicker};
+};
+
+TEST_F(GpuTest, RegionsAndIdentity) {
+    EXPECT_EQ(gpu.region_info(Region::bar0).size, 64 * mib);
+    EXPECT_GE(gpu.region_info(Region::bar0).mmap_fd, 0);
+    EXPECT_EQ(gpu.region_info(Region::bar1).size, 0u);
+    EXPECT_EQ(gpu.region_info(Region::bar2).size, 2 * mib);
+    EXPECT_EQ(gpu.region_info(Region::bar5).size, 2 * mib);
+    EXPECT_EQ(gpu.region_info(Region::config).size, 4096u);
+    EXPECT_EQ(gpu.region_info(Region::rom).size, 0u);
+    EXPECT_EQ(gpu.msi_vectors(), 1u);
+    EXPECT_EQ(get(Region::config, 0), 0x74a11002u);
+    EXPECT_EQ(get<uint32_t>(Region::config, 8) >> 8, 0x120000u);
+    NoKicker other;
+    const Gpu trapped(profile, {.map_vram = false, .eeprom_path = {}}, other);
+    EXPECT_EQ(trapped.region_info(Region::bar0).mmap_fd, -1);
+}
+
+TEST_F(GpuTest, DriverFindsTheDiscoveryTable) {
+    const uint64_t vram = uint64_t{reg(mmRCC_CONFIG_MEMSIZE)} << 20;
+    ASSERT_EQ(vram, 64 * mib);
+    EXPECT_NE(reg(0x16061) & 0x80000000, 0u);
+    const uint64_t table = vram - 64 * 1024;
+    set(0, 0x80000000 | static_cast<uint32_t>(table));
+    set(6, static_cast<uint32_t>(table >> 31));
+    EXPECT_EQ(reg(1), 0x28211407u);
+    EXPECT_EQ(get(Region::bar0, table), 0x28211407u);
+    EXPECT_TRUE(gpu.registers().unknown_reads().empty());
+}
+
+TEST_F(GpuTest, RegisterAccessesOfAllWidths) {
+    constexpr uint64_t offset = 0x3000 * 4;
+    put<uint64_t>(Region::bar5, offset, 0x8877'6655'4433'2211);
+    EXPECT_EQ(get<uint64_t>(Region::bar5, offset), 0x8877'6655'4433'2211u);
+    EXPECT_EQ(get<uint8_t>(Region::bar5, offset + 5), 0x66);
+    EXPECT_EQ(get<uint16_t>(Region::bar5, offset + 2), 0x4433);
+    put<uint8_t>(Region::bar5, offset + 1, 0xaa);
+    EXPECT_EQ(get(Region::bar5, offset), 0x4433aa11u);
+    put<uint16_t>(Region::bar5, offset + 3, 0xbbcc);  // crosses a dword
+    EXPECT_EQ(get<uint64_t>(Region::bar5, offset), 0x8877'66bb'cc33'aa11u);
+}
+
+TEST_F(GpuTest, WhatIsNotThereReadsAsOnes) {
+    EXPECT_EQ(get(Region::bar5, 2 * mib), ~0u);
+    EXPECT_EQ(get(Region::bar5, 2 * mib - 2), ~0u);
+    EXPECT_EQ(get(Region::bar0, ~0ull), ~0u);
+    EXPECT_EQ(get(Region::bar3, 0), ~0u);
+    EXPECT_EQ(get(Region::rom, 0), ~0u);
+    EXPECT_EQ(get(static_cast<Region>(77), 0), ~0u);
+    EXPECT_EQ(get(Region::bar2, 0x100), 0u);
+    put(Region::bar0, 64 * mib - 1, 1u);
+    put(Region::bar3, 0, 1u);
+    put(Region::rom, ~0ull, 1u);
+    gpu.read(Region::bar0, 0, {});
+    gpu.write(Region::bar0, 0, {});
+}
+
+TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
+    void* mapped = ::mmap(nullptr, 64 * mib, PROT_READ | PROT_WRITE, MAP_SHARED,
+                          gpu.region_info(Region::bar0).mmap_fd, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    put(Region::bar0, 3 * mib, 0x12345678u);
+    uint32_t seen = 0;
+    std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
+    EXPECT_EQ(seen, 0x12345678u);
+    gpu.fill_resident_vram_with_ones();
+    std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
+    EXPECT_EQ(seen, ~0u);
+    gpu.reset();
+    std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
+    EXPECT_EQ(seen, 0u);
+    EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
+    ::munmap(mapped, 64 * mib);
+}
+
+TEST_F(GpuTest, Mode1ResetOfTheSmuKeepsConfigSpace) {
+    put<uint16_t>(Region::config, 4, 0x6);
+    put(Region::config, 0x24, 0xfaa00000u);
+    start_sos();
+    set(MP1_C2PMSG_82, 1);
+    set(MP1_C2PMSG_66, 3);  // GfxDriverReset
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
+    EXPECT_EQ(get<uint16_t>(Region::config, 4) & 6, 6);
+    EXPECT_EQ(get(Region::config, 0x24) & 0xfffffff0, 0xfaa00000u);
+}
+
+TEST_F(GpuTest, ResetAskedForByAnEngineWaitsForTheNextAccess) {
+    start_sos();
+    gpu.registers().write(MP1_C2PMSG_82, 1);
+    gpu.registers().write(MP1_C2PMSG_66, 3);  // as a packet would
+    EXPECT_EQ(gpu.registers().read(MP0_C2PMSG_81), 1u);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
+}
+
+TEST_F(GpuTest, FunctionLevelResetThroughConfigSpace) {
+    start_sos();
+    uint64_t capability = get<uint8_t>(Region::config, 0x34);
+    while (capability != 0 && get<uint8_t>(Region::config, capability) != 0x10) {
+        capability = get<uint8_t>(Region::config, capability + 1);
+    }
+    ASSERT_NE(capability, 0u);
+    const auto control = get<uint16_t>(Region::config, capability + 8);
+    put<uint16_t>(Region::config, capability + 8, control | 0x8000);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
+}
+
+TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
+    constexpr uint32_t index = 0x1e8;
+    set(IH_RB_BASE, 0x1000 >> 8);
+    set(IH_RB_CNTL, 1 | 8 << 1 | 1 << 17 | 1 << 28);  // bus address, interrupt enabled
+    set(IH_RB_WPTR, 64);
+    set(IH_DOORBELL_RPTR, index | 1u << 28);
+    host.interrupts = 0;
+    put<uint32_t>(Region::bar2, index * 4, 32);
+    EXPECT_EQ(host.interrupts, 1);
+    put<uint64_t>(Region::bar2, index * 4, 64);
+    EXPECT_EQ(host.interrupts, 1);
+    put<uint8_t>(Region::bar2, index * 4, 32);  // no doorbell write
+    EXPECT_EQ(reg(0x1123), 64u);
+    put<uint32_t>(Region::bar2, 0x4000, 1);
+    EXPECT_NE(gpu.describe().find("doorbells without owner: 1"), std::string::npos);
+}
+
+TEST_F(GpuTest, InjectedErrorsReachTheDriver) {
+    set(IH_RB_BASE, 0x1000 >> 8);
+    set(IH_RB_CNTL, 1 | 8 << 1 | 1 << 17 | 1 << 28);
+    host.interrupts = 0;
+    ASSERT_TRUE(gpu.inject("ras", "umc", "poison"));
+    EXPECT_EQ(host.interrupts, 1);
+    EXPECT_EQ(std::to_integer<int>(host.memory[0x1000]), 0x17);  // SOC15_IH_CLIENTID_DF
+    ASSERT_TRUE(gpu.inject("ras", "gfx", "uncorrectable"));
+    EXPECT_EQ(host.interrupts, 2);
+    EXPECT_NE(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);
+    set(MP1_C2PMSG_66, 0x36);
+    EXPECT_EQ(reg(MP1_C2PMSG_82), 1u);
+    EXPECT_FALSE(gpu.inject("ras", "umc", "worse"));
+    EXPECT_FALSE(gpu.inject("cosmic ray", "umc", "poison"));
+}
+
+TEST_F(GpuTest, UncorrectedBanksOutliveTheResetTheyCause) {
+    ASSERT_TRUE(gpu.inject("ras", "umc", "uncorrectable"));
+    set(MP1_C2PMSG_82, 1 | 1 << 16);
+    set(MP1_C2PMSG_66, 3);
+    EXPECT_EQ(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);
+    set(MP1_C2PMSG_66, 0x36);
+    EXPECT_EQ(reg(MP1_C2PMSG_82), 1u);
+}
+
+TEST_F(GpuTest, WithoutAHostNothingIsSignalled) {
+    gpu.detach();
+    ASSERT_TRUE(gpu.inject("ras", "umc", "uncorrectable"));
+    EXPECT_EQ(host.interrupts, 0);
+    gpu.attach(host);
+    EXPECT_EQ(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);  // power-on
+}
+
+TEST_F(GpuTest, RandomAccessesAreSurvived) {
+    uint32_t state = 99;
+    const auto random = [&] { return state = state * 1664525 + 1013904223; };
+    for (int round = 0; round < 20000; ++round) {
+        std::array<std::byte, 16> data;
+        for (std::byte& byte : data) {
+            byte = static_cast<std::byte>(random() >> 24);
+        }
+        const auto region = static_cast<Region>((random() >> 8) % 9);
+        const uint64_t size = std::max<uint64_t>(gpu.region_info(region).size, 1);
+        const uint64_t offset = (uint64_t{random()} << 16 | random() >> 16) % (size + 16);
+        const auto some = std::span(data).first((random() >> 8) % (data.size() + 1));
+        if (region == Region::config || (random() >> 20) % 2 == 0) {
+            gpu.read(region, offset, some);
+        } else {
+            gpu.write(region, offset, some);
+        }
+    }
+    gpu.reset();
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+}
+
+class VfGpuTest : public GpuTest {
+protected:
+    VfGpuTest() : GpuTest("mi300x-vf") {}
+};
+
+TEST_F(VfGpuTest, BootsAsAVirtualFunction) {
+    EXPECT_EQ(get(Region::config, 0), 0x74b51002u);
+    EXPECT_EQ(reg(0xde5) & 1, 1u);
+    EXPECT_EQ(get<uint16_t>(Region::bar0, 0), 0xaa55);
+    EXPECT_EQ(get(Region::bar0, 64 * 1024 + 4), 2u);  // PF2VF version
+    EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
+    EXPECT_FALSE(gpu.inject("ras", "umc", "poison"));
+}
+
+TEST_F(VfGpuTest, MailboxByBytesAndResetByTheHost) {
+    constexpr uint64_t control = 0xe5e * 4;
+    put(Region::bar0, 3 * mib, 1u);
+    set(0xe56, 5);  // IDH_REQ_GPU_RESET_ACCESS
+    put<uint8_t>(Region::bar5, control, 1);
+    EXPECT_EQ(get<uint8_t>(Region::bar5, control) & 2, 2);
+    EXPECT_EQ(reg(0xe5a), 1u);  // ready to access, after the reset
+    EXPECT_EQ(get(Region::bar0, 3 * mib), 0u);
+    EXPECT_EQ(get<uint16_t>(Region::bar0, 0), 0xaa55);
+    put<uint8_t>(Region::bar5, control + 1, 2);
+    EXPECT_EQ(reg(0xe5a), 0u);
+}
+
+TEST(GpuNames, RegistersHaveNamesPerProfile) {
+    EXPECT_EQ(Gpu::register_name(*find_profile("mi300x"), mmRCC_CONFIG_MEMSIZE),
+              "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE");
+    EXPECT_EQ(Gpu::register_name(*find_profile("mi300x-vf"), 0xe5e), "mmMAILBOX_CONTROL");
+    EXPECT_EQ(Gpu::register_name(*find_profile("mi300x"), 0x7ffff), "");
+}
+
+}  // namespace
+}  // namespace gpuemu

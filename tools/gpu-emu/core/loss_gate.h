@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: stands between a PCI function and its host, in both directions, and does two things: it
+// makes the function go away (and come back) as real hardware does, and it is the witness of every
+// access. Thread: device loop only. Does not model: VRAM that the client has mapped: accesses to it
+// are not seen, and while `flaky` lasts they go through.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "gpu-emu/core/access_trace.h"
+#include "gpu-emu/core/engine_scheduler.h"
+#include "gpu-emu/core/trace_format.h"
+#include "gpu-emu/pci/pci_function.h"
+#include "lib/event_loop.h"
+#include "lib/result.h"
+
+namespace gpuemu {
+
+/// Counts by TraceKind; accesses only.
+using AccessCounters = std::array<uint64_t, access_kinds>;
+
+/// Who wants to know of coming and going.
+class LossObserver {
+public:
+    virtual ~LossObserver() = default;
+    virtual void attached() = 0;
+    virtual void detached() = 0;
+    virtual void vanished(uint64_t accesses) = 0;
+    virtual void restored() = 0;
+};
+
+class LossGate : public PciFunction, private PciHost {
+public:
+    enum class State {
+        present,
+        ones,  // gone: reads are ones, writes, DMA and interrupts are lost
+        hung,  // engines stand still, registers answer
+    };
+
+    struct FirstAccess {
+        uint64_t since_loss_ns;
+        TraceKind kind;
+        uint8_t region;
+        uint64_t offset;
+    };
+    static constexpr size_t first_accesses_kept = 32;
+
+    struct Options {
+        AccessTrace* trace = nullptr;     // outlives the gate
+        std::function<void()> on_vanish;  // makes mapped VRAM read as ones
+        bool config_survives =
+            false;  // while gone, config space works on: the black hole, which is born gone
+    };
+
+    /// The first three outlive the gate.
+    LossGate(PciFunction& function, EngineScheduler& engines, hp::EventLoop& loop, Options options);
+
+    void set_observer(LossObserver* observer) { observer_ = observer; }
+
+    // --- what the control socket asks for
+
+    void vanish();
+    /// Present again after a cold reset, as a board that was put back. If a client is attached it
+    /// gets a new device.
+    void restore();
+    hp::Result<void> hang();
+    hp::Result<void> resume();
+    /// Gone for that long, and then as before.
+    hp::Result<void> flaky(std::chrono::milliseconds duration);
+    void drop_interrupts(uint64_t count) { drop_interrupts_ = count; }
+    void duplicate_interrupts(uint64_t count) { duplicate_interrupts_ = count; }
+    void set_delay(std::chrono::microseconds delay) { delay_ = delay; }
+    /// Vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA count. 0
+    /// disarms.
+    void vanish_after(uint64_t accesses) { vanish_after_ = accesses; }
+    void reset_counters();
+
+    State state() const { return state_; }
+    bool attached() const { return host_ != nullptr; }
+    uint64_t attachments() const { return attachments_; }
+    std::chrono::microseconds delay() const { return delay_; }
+    const AccessCounters& total() const { return total_; }
+    /// Since the function last vanished and while it is gone.
+    const AccessCounters& after_loss() const { return after_loss_; }
+    /// Without config space, which the PCI core reads a lot, and rightly, to find out that nobody
+    /// is there.
+    const std::vector<FirstAccess>& first_after_loss() const { return first_after_loss_; }
+
+    // --- PciFunction
+
+    RegionInfo region_info(Region region) const override { return function_.region_info(region); }
+    unsigned msi_vectors() const override { return function_.msi_vectors(); }
+    void read(Region region, uint64_t offset, std::span<std::byte> out) override;
+    void write(Region region, uint64_t offset, std::span<const std::byte> in) override;
+    void attach(PciHost& host) override;
+    void detach() override;
+    void reset() override;
+
+private:
+    std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override;
+    void raise_msi(unsigned vector) override;
+
+    bool lost() const { return state_ == State::ones; }
+    bool answers(Region region) const {
+        return !lost() || (options_.config_survives && region == Region::config);
+    }
+    void set_state(State state, TraceKind event);
+    void lose();
+    void step(TraceKind kind);
+    void witness(TraceKind kind, Region region, uint64_t offset, std::span<const std::byte> data);
+    void count(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
+    void trace(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
+
+    PciFunction& function_;
+    EngineScheduler& engines_;
+    hp::EventLoop& loop_;
+    Options options_;
+    LossObserver* observer_ = nullptr;
+    PciHost* host_ = nullptr;
+
+    State state_ = State::present;
+    State before_flaky_ = State::present;
+    hp::EventLoop::Handle flaky_end_;
+    std::chrono::microseconds delay_{0};
+    uint64_t drop_interrupts_ = 0;
+    uint64_t duplicate_interrupts_ = 0;
+    uint64_t vanish_after_ = 0;
+
+    uint64_t attachments_ = 0;
+    uint64_t accesses_ = 0;  // since the client attached: those that vanish_after() counts
+    uint64_t lost_at_ns_ = 0;
+    AccessCounters total_{};
+    AccessCounters after_loss_{};
+    std::vector<FirstAccess> first_after_loss_;
+};
+
+}  // namespace gpuemu

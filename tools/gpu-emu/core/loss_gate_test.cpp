@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/core/loss_gate.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <filesystem>
+#include <string>
+
+#include "gpu-emu/core/toy_function.h"
+#include "gpu-emu/core/trace_reader.h"
+
+namespace gpuemu {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr uint32_t ones = ~0u;
+constexpr uint32_t alive = 0x5a5a5a5a;
+
+class Watcher : public LossObserver {
+public:
+    void attached() override { seen.push_back("attached"); }
+    void detached() override { seen.push_back("detached"); }
+    void vanished(uint64_t accesses) override {
+        seen.push_back("vanished " + std::to_string(accesses));
+    }
+    void restored() override { seen.push_back("restored"); }
+
+    std::vector<std::string> seen;
+};
+
+class LossGateTest : public testing::Test {
+protected:
+    LossGateTest() {
+        gate.set_observer(&watcher);
+        gate.attach(host);
+        device_side = function.host;
+    }
+
+    uint32_t read(Region region, uint64_t offset = 0) {
+        std::array<std::byte, 4> raw{};
+        gate.read(region, offset, raw);
+        uint32_t value = 0;
+        std::memcpy(&value, raw.data(), sizeof value);
+        return value;
+    }
+    void write(Region region, uint64_t offset = 0) {
+        const std::array<std::byte, 4> raw{};
+        gate.write(region, offset, raw);
+    }
+    uint64_t total(TraceKind kind) const { return gate.total()[static_cast<size_t>(kind)]; }
+    uint64_t late(TraceKind kind) const { return gate.after_loss()[static_cast<size_t>(kind)]; }
+
+    hp::EventLoop loop;
+    EngineScheduler engines;
+    ToyFunction function;
+    ToyHost host;
+    Watcher watcher;
+    int vanish_calls = 0;
+    LossGate gate{
+        function,
+        engines,
+        loop,
+        {.trace = nullptr, .on_vanish = [this] { ++vanish_calls; }, .config_survives = false}};
+    PciHost* device_side = nullptr;
+};
+
+TEST_F(LossGateTest, APresentDeviceIsReachedAndCounted) {
+    EXPECT_EQ(read(Region::bar5), alive);
+    EXPECT_EQ(read(Region::bar0), alive);
+    EXPECT_EQ(read(Region::config), alive);
+    write(Region::bar5, 8);
+    write(Region::bar2, 16);
+    write(Region::bar0, 24);
+    write(Region::config, 32);
+    EXPECT_EQ(function.written, (std::vector<uint64_t>{8, 16, 24, 32}));
+    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::read).size(), 8u);
+    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::write).size(), 8u);
+    device_side->raise_msi(0);
+    for (size_t kind = 0; kind < access_kinds; ++kind) {
+        EXPECT_EQ(gate.total()[kind], 1u) << kind_name(static_cast<TraceKind>(kind));
+        EXPECT_EQ(gate.after_loss()[kind], 0u);
+    }
+}
+
+TEST_F(LossGateTest, AVanishedDeviceIsOnesInEveryDirection) {
+    gate.vanish();
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_TRUE(engines.paused());
+    EXPECT_EQ(vanish_calls, 1);
+    EXPECT_EQ(read(Region::bar5), ones);
+    EXPECT_EQ(read(Region::bar0), ones);
+    EXPECT_EQ(read(Region::config), ones);
+    write(Region::bar5);
+    write(Region::bar2);
+    write(Region::config);
+    EXPECT_EQ(function.reads, 0);
+    EXPECT_TRUE(function.written.empty());
+    EXPECT_TRUE(device_side->dma(0, 8, DmaAccess::write).empty());
+    device_side->raise_msi(0);
+    EXPECT_EQ(host.windows, 0);
+    EXPECT_EQ(host.interrupts, 0);
+    gate.reset();
+    EXPECT_EQ(function.resets, 0);
+}
+
+TEST_F(LossGateTest, WhoStillAsksIsNamed) {
+    read(Region::bar5, 4);
+    gate.vanish();
+    read(Region::config, 0);
+    read(Region::bar5, 8);
+    write(Region::bar2, 12);
+    EXPECT_EQ(late(TraceKind::mmio_read), 1u);
+    EXPECT_EQ(late(TraceKind::doorbell_write), 1u);
+    EXPECT_EQ(late(TraceKind::config_read), 1u);
+    EXPECT_EQ(total(TraceKind::mmio_read), 2u);
+    ASSERT_EQ(gate.first_after_loss().size(), 2u) << "config space is only counted";
+    EXPECT_EQ(gate.first_after_loss()[0].kind, TraceKind::mmio_read);
+    EXPECT_EQ(gate.first_after_loss()[0].offset, 8u);
+    EXPECT_EQ(gate.first_after_loss()[1].region, 2);
+    for (int i = 0; i < 100; ++i) {
+        read(Region::bar5);
+    }
+    EXPECT_EQ(gate.first_after_loss().size(), LossGate::first_accesses_kept);
+
+    gate.restore();
+    read(Region::bar5);
+    EXPECT_EQ(late(TraceKind::mmio_read), 101u) << "the new board is none of it";
+    gate.vanish();
+    EXPECT_EQ(late(TraceKind::mmio_read), 0u);
+    gate.reset_counters();
+    EXPECT_EQ(total(TraceKind::mmio_read), 0u);
+}
+
+TEST_F(LossGateTest, ARestoredDeviceIsColdAndPresent) {
+    gate.vanish();
+    gate.restore();
+    EXPECT_EQ(function.detachments, 1);
+    EXPECT_EQ(function.attachments, 2);
+    EXPECT_FALSE(engines.paused());
+    EXPECT_EQ(read(Region::bar5), alive);
+    EXPECT_EQ(watcher.seen, (std::vector<std::string>{"attached", "vanished 0", "restored"}));
+}
+
+TEST_F(LossGateTest, LossOutlivesTheClient) {
+    gate.vanish();
+    gate.detach();
+    EXPECT_FALSE(gate.attached());
+    ToyHost next;
+    gate.attach(next);
+    EXPECT_EQ(read(Region::bar5), ones);
+    gate.detach();
+    gate.restore();
+    EXPECT_EQ(function.attachments, 2) << "nobody to reset it for";
+    gate.attach(next);
+    EXPECT_EQ(read(Region::bar5), alive);
+    EXPECT_EQ(gate.attachments(), 3u);
+}
+
+TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
+    gate.vanish_after(4);
+    EXPECT_EQ(read(Region::bar5), alive);                           // 1
+    EXPECT_EQ(read(Region::config), alive);                         // does not count
+    EXPECT_EQ(read(Region::bar0), alive);                           // does not count
+    write(Region::bar2, 2);                                         // 2
+    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::read).size(), 8u);  // 3
+    EXPECT_EQ(gate.state(), LossGate::State::present);
+    write(Region::bar5, 4);  // 4
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(function.written, std::vector<uint64_t>{2});
+    EXPECT_EQ(late(TraceKind::mmio_write), 1u);
+    EXPECT_EQ(watcher.seen.back(), "vanished 3");
+}
+
+TEST_F(LossGateTest, ItCanVanishUnderADmaOfItsOwn) {
+    gate.vanish_after(1);
+    EXPECT_TRUE(device_side->dma(0, 8, DmaAccess::write).empty());
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(host.windows, 0);
+    EXPECT_EQ(total(TraceKind::dma_write), 0u);
+}
+
+TEST_F(LossGateTest, ZeroDisarms) {
+    gate.vanish_after(1);
+    gate.vanish_after(0);
+    EXPECT_EQ(read(Region::bar5), alive);
+}
+
+TEST_F(LossGateTest, AHungDeviceAnswersAndDoesNothing) {
+    ASSERT_TRUE(gate.hang());
+    EXPECT_TRUE(engines.paused());
+    EXPECT_EQ(read(Region::bar5), alive);
+    ASSERT_TRUE(gate.resume());
+    EXPECT_FALSE(engines.paused());
+    gate.vanish();
+    EXPECT_FALSE(gate.hang());
+    EXPECT_FALSE(gate.resume());
+    EXPECT_FALSE(gate.flaky(1ms));
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+}
+
+TEST_F(LossGateTest, AFlakyDeviceComesBackAsItWas) {
+    ASSERT_TRUE(gate.hang());
+    ASSERT_TRUE(gate.flaky(2ms));
+    EXPECT_EQ(read(Region::bar5), ones);
+    auto stop = loop.after(20ms, [this] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(read(Region::bar5), alive);
+    EXPECT_EQ(gate.state(), LossGate::State::hung);
+    EXPECT_EQ(function.attachments, 1) << "no cold reset";
+    EXPECT_EQ(vanish_calls, 0) << "VRAM is kept";
+}
+
+TEST_F(LossGateTest, AFlakyDeviceCanBeTakenAwayForGood) {
+    ASSERT_TRUE(gate.flaky(2ms));
+    gate.vanish();
+    auto stop = loop.after(20ms, [this] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(vanish_calls, 1);
+}
+
+TEST_F(LossGateTest, InterruptsAreLostAndDoubled) {
+    gate.drop_interrupts(2);
+    gate.duplicate_interrupts(1);
+    for (int i = 0; i < 4; ++i) {
+        device_side->raise_msi(0);
+    }
+    EXPECT_EQ(host.interrupts, 3) << "two lost, one twice, one as it should be";
+}
+
+TEST_F(LossGateTest, WhatSurvivesInABlackHoleIsItsConfigSpace) {
+    LossGate hole(function, engines, loop,
+                  {.trace = nullptr, .on_vanish = {}, .config_survives = true});
+    hole.vanish();
+    hole.attach(host);
+    std::array<std::byte, 4> raw{};
+    hole.read(Region::config, 0, raw);
+    EXPECT_EQ(raw[0], ToyFunction::pattern);
+    hole.read(Region::bar5, 0, raw);
+    EXPECT_EQ(raw[0], std::byte{0xff});
+    ASSERT_EQ(hole.first_after_loss().size(), 1u);
+}
+
+TEST_F(LossGateTest, TheTraceTellsTheStoryInOrder) {
+    const std::string path = testing::TempDir() + "loss-gate-trace";
+    {
+        AccessTrace trace(path, "toy");
+        LossGate traced(function, engines, loop,
+                        {.trace = &trace, .on_vanish = {}, .config_survives = false});
+        traced.attach(host);
+        std::array<std::byte, 4> raw{};
+        traced.read(Region::bar5, 0x40, raw);
+        traced.write(Region::bar2, 8, raw);
+        function.host->dma(0x1000, 100, DmaAccess::read);
+        traced.vanish();
+        traced.restore();
+        traced.detach();
+    }
+    auto reader = TraceReader::open(path);
+    ASSERT_TRUE(reader);
+    std::vector<TraceRecord> records;
+    while (const auto record = reader->next()) {
+        records.push_back(*record);
+    }
+    std::filesystem::remove(path);
+    ASSERT_EQ(records.size(), 7u);
+    EXPECT_EQ(records[0].kind, TraceKind::attached);
+    EXPECT_EQ(records[1].kind, TraceKind::mmio_read);
+    EXPECT_EQ(records[1].offset, 0x40u);
+    EXPECT_EQ(records[1].value, alive);
+    EXPECT_EQ(records[2].kind, TraceKind::doorbell_write);
+    EXPECT_EQ(records[3].kind, TraceKind::dma_read);
+    EXPECT_EQ(records[3].value, 100u) << "asked for";
+    EXPECT_EQ(records[3].size, 64u) << "granted";
+    EXPECT_EQ(records[4].kind, TraceKind::vanished);
+    EXPECT_EQ(records[5].kind, TraceKind::restored);
+    EXPECT_EQ(records[6].kind, TraceKind::detached);
+}
+
+}  // namespace
+}  // namespace gpuemu

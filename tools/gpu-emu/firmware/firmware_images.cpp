@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: builds the headers of drivers/gpu/drm/amd/amdgpu/amdgpu_ucode.h field by field.
+// Thread: any; pure.
+// Does not model: see firmware_images.h.
+#include "gpu-emu/firmware/firmware_images.h"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <initializer_list>
+#include <span>
+#include <system_error>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint32_t payload_offset = 256;
+constexpr std::size_t common_header_bytes = 32;
+
+struct Version {
+    uint16_t major, minor;
+};
+
+std::vector<std::byte> pattern(std::size_t bytes) {
+    constexpr std::array<uint8_t, 4> repeated = {0xa5, 0x5a, 0x00, 0x01};
+    std::vector<std::byte> payload(bytes);
+    for (std::size_t index = 0; index < bytes; ++index) {
+        payload[index] = static_cast<std::byte>(repeated[index % repeated.size()]);
+    }
+    return payload;
+}
+
+/// CRC-32 of IEEE 802.3, reflected, as in the header's crc32.
+uint32_t crc32(std::span<const std::byte> bytes) {
+    uint32_t crc = ~0u;
+    for (const std::byte byte : bytes) {
+        crc ^= std::to_integer<uint32_t>(byte);
+        for (int bit = 0; bit < 8; ++bit) {
+            crc = crc >> 1 ^ ((crc & 1) != 0 ? 0xedb88320u : 0u);
+        }
+    }
+    return ~crc;
+}
+
+/// struct common_firmware_header, `fields` (all 32 bits wide), padding, payload.
+std::vector<std::byte> image(Version header_version, Version ip_version, uint32_t ucode_version,
+                             std::initializer_list<uint32_t> fields, std::size_t payload_bytes) {
+    const std::vector<std::byte> payload = pattern(payload_bytes);
+    std::vector<std::byte> out(payload_offset);
+    std::size_t position = 0;
+    const auto put = [&](auto value) {
+        std::memcpy(out.data() + position, &value, sizeof value);
+        position += sizeof value;
+    };
+    put(static_cast<uint32_t>(payload_offset + payload.size()));          // size_bytes
+    put(static_cast<uint32_t>(common_header_bytes + fields.size() * 4));  // header_size_bytes
+    put(header_version.major);
+    put(header_version.minor);
+    put(ip_version.major);
+    put(ip_version.minor);
+    put(ucode_version);
+    put(static_cast<uint32_t>(payload.size()));  // ucode_size_bytes
+    put(payload_offset);                         // ucode_array_offset_bytes
+    put(crc32(payload));
+    for (const uint32_t field : fields) {
+        put(field);
+    }
+    out.insert(out.end(), payload.begin(), payload.end());
+    return out;
+}
+
+constexpr uint32_t part_bytes = 4096;
+
+/// psp_firmware_header_v2_0: the parts that the driver hands to the bootloader.
+std::vector<std::byte> psp_sos() {
+    constexpr uint32_t PSP_FW_TYPE_PSP_SOS = 1, PSP_FW_TYPE_PSP_SYS_DRV = 2,
+                       PSP_FW_TYPE_PSP_KDB = 3;
+    constexpr uint32_t version = 0x00360001;
+    // Count, then type, version, offset in the payload and size of each.
+    return image({2, 0}, {13, 0}, version,
+                 {3, PSP_FW_TYPE_PSP_SOS, version, 0, part_bytes,            //
+                  PSP_FW_TYPE_PSP_SYS_DRV, version, part_bytes, part_bytes,  //
+                  PSP_FW_TYPE_PSP_KDB, 1, 2 * part_bytes, part_bytes},
+                 3 * part_bytes);
+}
+
+/// ta_firmware_header_v2_0: ASD and the RAS application.
+std::vector<std::byte> psp_ta() {
+    constexpr uint32_t TA_FW_TYPE_PSP_ASD = 1, TA_FW_TYPE_PSP_RAS = 3;
+    return image({2, 0}, {13, 0}, 0x1b000201,
+                 {2, TA_FW_TYPE_PSP_ASD, 0x21000001, 0, part_bytes,  //
+                  TA_FW_TYPE_PSP_RAS, 0x1b00013e, part_bytes, part_bytes},
+                 2 * part_bytes);
+}
+
+/// gfx_firmware_header_v1_0: feature version, jump table offset and size in dwords.
+std::vector<std::byte> gc_mec() {
+    constexpr uint32_t payload = 16384, jump_table = 1024;
+    return image({1, 0}, {9, 4}, 0xA8, {0x21, (payload - jump_table) / 4, jump_table / 4}, payload);
+}
+
+/// rlc_firmware_header_v2_0 with empty register lists.
+std::vector<std::byte> gc_rlc() {
+    constexpr uint32_t list = payload_offset;  // offset of lists that have no bytes
+    return image({2, 0}, {9, 4}, 0x53,
+                 {1, 0x800, 64, 0, 0, 0, 0, 0, 0, 0, 0, list, 0, list, 0, list, 0, list}, 8192);
+}
+
+/// sdma_firmware_header_v1_0: feature and change version, jump table offset and size in dwords.
+std::vector<std::byte> sdma() {
+    constexpr uint32_t payload = 8192, jump_table = 256;
+    return image({1, 0}, {4, 4}, 0x18, {0x20, 0, (payload - jump_table) / 4, jump_table / 4},
+                 payload);
+}
+
+/// smc_firmware_header_v2_1: start address, no P2S tables.
+std::vector<std::byte> smu() {
+    return image({2, 1}, {13, 0}, 0x00557900, {0, 0, payload_offset}, 256);
+}
+
+}  // namespace
+
+std::vector<FirmwareFile> build_firmware_images() {
+    return {{"psp_13_0_6_sos.bin", psp_sos()}, {"psp_13_0_6_ta.bin", psp_ta()},
+            {"gc_9_4_3_mec.bin", gc_mec()},    {"gc_9_4_3_rlc.bin", gc_rlc()},
+            {"sdma_4_4_2.bin", sdma()},        {"smu_13_0_6.bin", smu()}};
+}
+
+hp::Result<void> write_firmware_images(const std::string& directory) {
+    std::error_code error;
+    std::filesystem::create_directories(directory, error);
+    if (error) {
+        return hp::fail("cannot make directory " + directory + ": " + error.message());
+    }
+    for (const FirmwareFile& file : build_firmware_images()) {
+        const std::string path = (std::filesystem::path(directory) / file.name).string();
+        std::ofstream out(path, std::ios::binary | std::ios::trunc);
+        out.write(reinterpret_cast<const char*>(file.bytes.data()),
+                  static_cast<std::streamsize>(file.bytes.size()));
+        out.close();
+        if (!out) {
+            return hp::fail("cannot write " + path);
+        }
+    }
+    return {};
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of the data of a virtual function, followed as atom.c and amdgpu_virt.c do.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/atom_image.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+namespace gpuemu {
+namespace {
+
+template <typename T>
+T at(const std::vector<std::byte>& image, std::size_t offset) {
+    T value{};
+    EXPECT_LE(offset + sizeof value, image.size());
+    std::memcpy(&value, image.data() + offset, sizeof value);
+    return value;
+}
+
+std::string text(const std::vector<std::byte>& image, std::size_t offset) {
+    return reinterpret_cast<const char*>(image.data()) + offset;
+}
+
+TEST(AtomImage, TablesAreFoundFromTheHeader) {
+    const auto image = build_atom_image();
+    ASSERT_EQ(image.size(), vf_vbios_bytes);
+    EXPECT_EQ(at<uint16_t>(image, 0), 0xaa55);
+    EXPECT_EQ(text(image, 0x30).substr(0, 10), " 761295520");
+    const auto header = at<uint16_t>(image, 0x48);
+    EXPECT_EQ(text(image, header + 4u).substr(0, 4), "ATOM");
+    const auto tables = at<uint16_t>(image, header + 0x20u);
+    const auto firmware_info = at<uint16_t>(image, tables + 4u + 2 * 4);
+    EXPECT_EQ(at<uint8_t>(image, firmware_info + 2u), 3);  // format revision
+    const auto usage = at<uint16_t>(image, tables + 4u + 2 * 11);
+    EXPECT_EQ(at<uint32_t>(image, usage + 4u) >> 30, 2u);  // SRIOV_MSG_SHARE_RESERVATION
+    EXPECT_NE(at<uint16_t>(image, tables + 4u + 2 * 23), 0);
+}
+
+TEST(AtomImage, HasAPartNumberAndAName) {
+    const auto image = build_atom_image();
+    ASSERT_EQ(at<uint8_t>(image, 0x2f), 1);
+    const auto strings = at<uint16_t>(image, 0x6e);
+    const std::string part = text(image, strings);
+    EXPECT_EQ(part, "113-EMU00001-001");
+    EXPECT_EQ(text(image, strings + part.size() + 3), "Emulated VF image");
+}
+
+TEST(Pf2Vf, ChecksumAndCapabilities) {
+    const auto block = build_pf2vf(*find_profile("mi300x-vf"));
+    ASSERT_EQ(at<uint32_t>(block, 0), block.size());
+    EXPECT_EQ(at<uint32_t>(block, 4), 2u);
+    uint32_t sum = 0;  // amd_sriov_msg_checksum(): all bytes but those of the checksum
+    for (std::size_t index = 0; index < block.size(); ++index) {
+        if (index < 16 || index >= 20) {
+            sum += std::to_integer<uint32_t>(block[index]);
+        }
+    }
+    EXPECT_EQ(at<uint32_t>(block, 16), sum);
+    EXPECT_NE(at<uint32_t>(block, 20) & 1u << 9, 0u);
+    EXPECT_NE(at<uint64_t>(block, 204) & 1, 0u);
+}
+
+}  // namespace
+}  // namespace gpuemu

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see hws.h.
+// Thread: device loop only.
+#include "gpu-emu/ip/cp/hws.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "gpu-emu/ip/cp/pm4.h"
+#include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/regs/gc_9_4_3.h"
+#include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/sdma/sdma_engine.h"
+
+namespace gpuemu {
+
+namespace gc = gc_9_4_3;
+
+namespace {
+
+constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
+constexpr unsigned vmids = 16;
+
+// asic_reg/athub/athub_1_8_0_{offset,sh_mask}.h; nothing else of ATHUB has a meaning here.
+constexpr Reg regATC_VMID0_PASID_MAPPING{0x003f, 0};
+constexpr uint32_t ATC_VMID0_PASID_MAPPING__VALID_MASK = 0x80000000;
+
+const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
+    const auto found = std::ranges::find(profile.ips, hw_id, &IpInstance::hw_id);
+    return found == profile.ips.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+Hws::Hws(const Engines::Context& context, ComputeSlots& slots, std::span<SdmaEngine* const> sdma,
+         Oddities& oddities)
+    : context_(context), slots_(slots), sdma_(sdma.begin(), sdma.end()), oddities_(oddities) {
+    page_table_base_dwords_.push_back(
+        at(context.profile.ip(HwId::GC), gc::regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
+    if (const IpInstance* mmhub = find_ip(context.profile, HwId::MMHUB)) {
+        page_table_base_dwords_.push_back(
+            at(*mmhub, mmhub_1_8_0::regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
+    }
+    if (const IpInstance* athub = find_ip(context.profile, HwId::ATHUB)) {
+        pasid_mapping_dword_ = at(*athub, regATC_VMID0_PASID_MAPPING);
+    }
+}
+
+void Hws::set_resources(Body body) {
+    // The KIQ says its own queues with type 0; the scheduler has no use for them.
+    if (pm4::SET_RESOURCES__QUEUE_TYPE::get(body[0]) == pm4::SET_RESOURCES__QUEUE_TYPE__HIQ) {
+        vmid_mask_ = pm4::SET_RESOURCES__VMID_MASK::get(body[0]);
+        queue_mask_ = join(body[1], body[2]);
+    }
+}
+
+void Hws::begin_run_list() {
+    unmap_if([](const QueueOwner& owner, auto) { return owner.scheduled; });
+    processes_.clear();
+    current_.reset();
+}
+
+void Hws::map_process(Body body) {
+    const auto pasid = static_cast<uint16_t>(pm4::MAP_PROCESS__PASID::get(body[0]));
+    const auto known = std::ranges::find(processes_, pasid, &Process::pasid);
+    if (known != processes_.end()) {
+        current_ = *known;
+    } else if (const auto vmid = free_vmid()) {
+        current_ = processes_.emplace_back(Process{pasid, *vmid});
+    } else {
+        current_.reset();
+        oddities_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
+        return;
+    }
+    program_vmid(*current_, join(body[1], body[2]));
+}
+
+void Hws::map_queues(Body body) {
+    if (pm4::MAP_QUEUES__QUEUE_SEL::get(body[0]) == pm4::MAP_QUEUES__QUEUE_SEL__SPECIFIED_SLOTS) {
+        map_specified(body);
+    } else {
+        map_scheduled(body);
+    }
+}
+
+void Hws::map_specified(Body body) {
+    const uint32_t engine = pm4::MAP_QUEUES__ENGINE_SEL::get(body[0]);
+    MapRequest request;
+    request.owner.mqd = join(body[2], body[3]);
+    request.doorbell = pm4::MAP_QUEUES__DOORBELL_OFFSET::get(body[1]);
+    if (engine == pm4::ENGINE_SDMA0 || engine == pm4::ENGINE_SDMA1) {
+        map_sdma(engine - pm4::ENGINE_SDMA0, request);
+        return;
+    }
+    const unsigned slot =
+        HqdBank::slot(pm4::MAP_QUEUES__ME::get(body[0]) + 1, pm4::MAP_QUEUES__PIPE::get(body[0]),
+                      pm4::MAP_QUEUES__QUEUE::get(body[0]));
+    if ((engine != pm4::ENGINE_COMPUTE && engine != pm4::ENGINE_HIQ) ||
+        !slots_.map(slot, request)) {
+        oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+    }
+}
+
+void Hws::map_scheduled(Body body) {
+    if (!current_) {
+        oddities_.note("hws_queue_without_process", pm4::PACKET3_MAP_QUEUES);
+        return;
+    }
+    const uint32_t type = pm4::MAP_QUEUES__QUEUE_TYPE::get(body[0]);
+    const uint32_t engine = pm4::MAP_QUEUES__ENGINE_SEL::get(body[0]);
+    const uint32_t extended = pm4::MAP_QUEUES__EXTENDED_ENGINE_SEL::get(body[0]);
+    MapRequest request;
+    request.doorbell = pm4::MAP_QUEUES__DOORBELL_OFFSET::get(body[1]);
+    request.vmid = current_->vmid;
+    request.wptr_address = join(body[4], body[5]);
+    request.owner = {
+        .mqd = join(body[2], body[3]),
+        .pasid = current_->pasid,
+        .scheduled = true,
+        .is_static = type == pm4::MAP_QUEUES__QUEUE_TYPE__NORMAL_LATENCY_STATIC_QUEUE ||
+                     type == pm4::MAP_QUEUES__QUEUE_TYPE__LOW_LATENCY_STATIC_QUEUE};
+
+    if (extended != pm4::LEGACY_ENGINE_SEL) {
+        map_sdma(engine + (extended == pm4::SDMA8_TO_15_SEL ? 8 : 0), request);
+    } else if (engine == pm4::ENGINE_SDMA0 || engine == pm4::ENGINE_SDMA1) {
+        map_sdma(engine - pm4::ENGINE_SDMA0, request);
+    } else if (const auto slot = free_slot(); !slot) {
+        oddities_.note("hws_no_free_slot", pm4::PACKET3_MAP_QUEUES);
+    } else if (!slots_.map(*slot, request)) {
+        oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+    }
+}
+
+void Hws::map_sdma(unsigned instance, const MapRequest& request) {
+    if (instance >= sdma_.size() || !sdma_[instance]->map_queue(request)) {
+        oddities_.note("map_sdma_queue_failed", pm4::PACKET3_MAP_QUEUES);
+    }
+}
+
+void Hws::unmap_queues(Body body) {
+    if (pm4::UNMAP_QUEUES__ACTION::get(body[0]) == pm4::PREEMPT_QUEUES_NO_UNMAP) {
+        // The queue stays and only says how far it is: the trailing fence of
+        // gfx_v9_4_3_kiq_unmap_queues().
+        const Port port{context_.memory, Hub::gfx, 0};
+        port.write32(join(body[2], body[3]), body[4]);
+        return;
+    }
+    switch (pm4::UNMAP_QUEUES__QUEUE_SEL::get(body[0])) {
+        case pm4::SPECIFIED_QUEUES: {
+            const uint32_t count = std::min(pm4::UNMAP_QUEUES__NUM_QUEUES::get(body[0]), 4u);
+            for (const uint32_t dword : body.subspan(1, count)) {
+                const uint32_t wanted = pm4::UNMAP_QUEUES__DOORBELL_OFFSET::get(dword);
+                unmap_if([wanted](const QueueOwner& owner, auto doorbell) {
+                    return owner.mqd != 0 && doorbell == wanted;
+                });
+            }
+            break;
+        }
+        case pm4::PASID_QUEUES:
+            unmap_if(
+                [pasid = pm4::UNMAP_QUEUES__PASID::get(body[1])](const QueueOwner& owner, auto) {
+                    return owner.scheduled && owner.pasid == pasid;
+                });
+            break;
+        case pm4::ALL_QUEUES:
+            unmap_if([](const QueueOwner& owner, auto) { return owner.scheduled; });
+            break;
+        case pm4::ALL_NON_STATIC_QUEUES:
+            unmap_if(
+                [](const QueueOwner& owner, auto) { return owner.scheduled && !owner.is_static; });
+            break;
+    }
+}
+
+void Hws::query_status(const ComputeQueue& issuer, Body body) {
+    const uint32_t command = pm4::QUERY_STATUS__COMMAND::get(body[0]);
+    if (command != pm4::INTERRUPT_ONLY) {
+        const Port port{context_.memory, Hub::gfx, issuer.vmid()};
+        port.write64(join(body[2], body[3]), join(body[4], body[5]));
+    }
+    if (command == pm4::INTERRUPT_ONLY || command == pm4::FENCE_WAIT_FOR_WRITE_ACK_SEND_INTERRUPT) {
+        context_.interrupts.raise(issuer.interrupt(GFX_9_0__SRCID__CP_EOP_INTERRUPT,
+                                                   pm4::QUERY_STATUS__CONTEXT_ID::get(body[0])));
+    }
+}
+
+void Hws::unmap_if(const QueueSelector& selected) {
+    for (const ComputeQueue& queue : slots_.queues()) {
+        if (queue.active() && selected(queue.owner(), queue.doorbell())) {
+            slots_.unmap(queue.slot());
+        }
+    }
+    for (SdmaEngine* engine : sdma_) {
+        engine->unmap_queues(selected);
+    }
+}
+
+std::optional<unsigned> Hws::free_vmid() const {
+    for (unsigned vmid = 1; vmid < vmids; ++vmid) {
+        const bool taken = std::ranges::find(processes_, vmid, &Process::vmid) != processes_.end();
+        if ((vmid_mask_ >> vmid & 1) != 0 && !taken) {
+            return vmid;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<unsigned> Hws::free_slot() const {
+    // Bits of the queue mask count from the first micro engine
+    // (amdgpu_queue_mask_bit_to_set_resource_bit()).
+    for (const ComputeQueue& queue : slots_.queues()) {
+        const unsigned bit = queue.slot() - HqdBank::slots_per_me;
+        if ((queue_mask_ >> bit & 1) != 0 && !queue.active()) {
+            return queue.slot();
+        }
+    }
+    return std::nullopt;
+}
+
+void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
+    for (const uint32_t first : page_table_base_dwords_) {
+        const uint32_t dword = first + 2 * process.vmid;
+        context_.registers.write(dword, static_cast<uint32_t>(page_table_base));
+        context_.registers.write(dword + 1, static_cast<uint32_t>(page_table_base >> 32));
+    }
+    if (pasid_mapping_dword_) {
+        context_.registers.write(*pasid_mapping_dword_ + process.vmid,
+                                 ATC_VMID0_PASID_MAPPING__VALID_MASK | process.pasid);
+    }
+}
+
+void Hws::reset() {
+    vmid_mask_ = 0;
+    queue_mask_ = 0;
+    processes_.clear();
+    current_.reset();
+}
+
+std::string Hws::describe() const {
+    std::string lines;
+    for (const Process& process : processes_) {
+        lines += fmt::format("hws pasid {:#x} vmid {}\n", process.pasid, process.vmid);
+    }
+    return lines;
+}
+
+}  // namespace gpuemu

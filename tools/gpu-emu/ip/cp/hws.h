@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the hardware scheduler: the MEC firmware's side of SET_RESOURCES, RUN_LIST, MAP_PROCESS,
+// MAP_QUEUES, UNMAP_QUEUES and QUERY_STATUS, as the KIQ and amdkfd's HIQ send them
+// (amdkfd/kfd_packet_manager_v9.c). It owns the VMIDs and queue slots that SET_RESOURCES gave it.
+// Thread: device loop only.
+// Does not model: time slicing. Of an over-subscribed run list, what finds no VMID or slot waits
+// until a later run list has room. GWS, GDS, debugger VMIDs, quanta. Preemption is immediate, so
+// that no fence is ever late.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "gpu-emu/ip/cp/compute_slots.h"
+#include "gpu-emu/ip/cp/oddities.h"
+#include "gpu-emu/ip/engines.h"
+
+namespace gpuemu {
+
+class SdmaEngine;
+
+class Hws {
+public:
+    /// Packet behind its header.
+    using Body = std::span<const uint32_t>;
+
+    Hws(const Engines::Context& context, ComputeSlots& slots, std::span<SdmaEngine* const> sdma,
+        Oddities& oddities);
+
+    void set_resources(Body body);
+
+    /// A new run list begins: what the last one mapped is taken off.
+    void begin_run_list();
+    void map_process(Body body);
+
+    /// A slot named by the KIQ, or one that the scheduler picks for the current process of the run
+    /// list.
+    void map_queues(Body body);
+    void unmap_queues(Body body);
+    void query_status(const ComputeQueue& issuer, Body body);
+
+    void reset();
+    std::string describe() const;
+
+private:
+    struct Process {
+        uint16_t pasid;
+        unsigned vmid;
+    };
+
+    void unmap_if(const QueueSelector& selected);
+    void map_specified(Body body);
+    void map_scheduled(Body body);
+    void map_sdma(unsigned instance, const MapRequest& request);
+    std::optional<unsigned> free_vmid() const;
+    std::optional<unsigned> free_slot() const;
+    void program_vmid(const Process& process, uint64_t page_table_base);
+
+    const Engines::Context& context_;
+    ComputeSlots& slots_;
+    std::vector<SdmaEngine*> sdma_;
+    Oddities& oddities_;
+    std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of both hubs
+    std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
+    uint32_t vmid_mask_ = 0;
+    uint64_t queue_mask_ = 0;
+    std::vector<Process> processes_;  // of the current run list
+    std::optional<Process> current_;  // whose queues follow
+};
+
+}  // namespace gpuemu

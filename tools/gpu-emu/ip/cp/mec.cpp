@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see mec.h.
+// Thread: device loop only.
+#include "gpu-emu/ip/cp/mec.h"
+
+#include <fmt/format.h>
+
+#include "gpu-emu/ip/regs/gc_9_4_3.h"
+
+namespace gpuemu {
+
+namespace gc = gc_9_4_3;
+
+Mec::Mec(const Engines::Context& context, std::span<SdmaEngine* const> sdma)
+    : context_(context),
+      slots_(context),
+      hws_(context, slots_, sdma, oddities_),
+      pm4_(context, hws_, oddities_),
+      aql_(context, oddities_) {
+    claim_registers();
+}
+
+void Mec::claim_registers() {
+    RegisterFile& registers = context_.registers;
+    const IpInstance& gc_ip = context_.profile.ip(HwId::GC);
+    registers.on_read(slots_.first_dword(), HqdBank::window,
+                      [this](uint32_t dword) { return slots_.read(dword); });
+    registers.on_write(slots_.first_dword(), HqdBank::window,
+                       [this](uint32_t dword, uint32_t value) {
+                           slots_.write(dword, value);
+                           context_.kicker.kick(*this);
+                       });
+    registers.on_write(at(gc_ip, gc::regCP_PQ_WPTR_POLL_CNTL1), 1,
+                       [this](uint32_t, uint32_t value) {
+                           slots_.poll_wptr(value);
+                           context_.kicker.kick(*this);
+                       });
+    registers.on_write(at(gc_ip, gc::regCP_MEC_CNTL), 1,
+                       [this](uint32_t, uint32_t value) { slots_.reset_pipes(value); });
+}
+
+Engine::Turn Mec::run(Budget& budget) {
+    Turn result = Turn::idle;
+    const auto queues = slots_.queues();
+    const uint32_t activations = slots_.activations();
+    for (size_t visited = 0; visited < queues.size(); ++visited) {
+        ComputeQueue& queue = queues[next_];
+        if (queue.has_work()) {
+            if (budget.spent()) {
+                return Turn::more;
+            }
+            const Turn turn = run_queue(queue, budget);
+            result = turn == Turn::more || result == Turn::idle ? turn : result;
+        }
+        next_ = (next_ + 1) % queues.size();
+    }
+    // A run list may have mapped queues that were passed before.
+    return slots_.activations() == activations ? result : Turn::more;
+}
+
+Engine::Turn Mec::run_queue(ComputeQueue& queue, Budget& budget) {
+    Turn turn = Turn::idle;
+    while (queue.has_work()) {
+        if (budget.spent()) {
+            turn = Turn::more;
+            break;
+        }
+        const Step result = step(queue, budget);
+        if (result != Step::done) {
+            turn = result == Step::wait ? Turn::parked : Turn::more;
+            break;
+        }
+    }
+    queue.report_rptr(context_.memory);
+    return turn;
+}
+
+Step Mec::step(ComputeQueue& queue, Budget& budget) {
+    if (!queue.aql()) {
+        return pm4_.step(queue, budget);
+    }
+    if (!queue.stream.in_ib()) {
+        return aql_.step(queue, budget);
+    }
+    const uint32_t epoch = queue.epoch();
+    const Step result = pm4_.step(queue, budget);
+    if (queue.epoch() == epoch && !queue.stream.in_ib()) {
+        aql_.complete(queue);
+    }
+    return result;
+}
+
+bool Mec::ring_doorbell(uint32_t index, uint64_t value) {
+    bool owned = false;
+    for (ComputeQueue& queue : slots_.queues()) {
+        if (queue.active() && queue.doorbell() == index) {
+            queue.ring(value);
+            owned = true;
+        }
+    }
+    if (owned) {
+        context_.kicker.kick(*this);
+    }
+    return owned;
+}
+
+void Mec::reset() {
+    slots_.reset();
+    hws_.reset();
+    next_ = 0;
+}
+
+std::string Mec::describe() const {
+    std::string lines;
+    for (const ComputeQueue& queue : slots_.queues()) {
+        if (queue.active()) {
+            lines += fmt::format(
+                "mec me {} pipe {} queue {} {} vmid {} pasid {:#x} doorbell {:#x} rptr {} wptr "
+                "{}{}\n",
+                queue.me(), queue.pipe(), queue.index(), queue.aql() ? "aql" : "pm4", queue.vmid(),
+                queue.owner().pasid, queue.doorbell().value_or(0), queue.stream.rptr(),
+                queue.stream.wptr(), queue.stream.in_ib() ? " in indirect buffer" : "");
+        }
+    }
+    return lines + hws_.describe() + oddities_.describe();
+}
+
+}  // namespace gpuemu

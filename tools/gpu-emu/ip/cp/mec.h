@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the compute micro engine: runs all compute queues in turn. One engine for both MEs of
+// XCC 0: their queues share nothing but the turn. Thread: device loop only. Does not model: MEC
+// firmware start-up and halt, CP_ME1_PIPEn_INT_CNTL (interrupts are always enabled).
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "gpu-emu/core/engine.h"
+#include "gpu-emu/ip/cp/aql.h"
+#include "gpu-emu/ip/cp/compute_slots.h"
+#include "gpu-emu/ip/cp/hws.h"
+#include "gpu-emu/ip/cp/oddities.h"
+#include "gpu-emu/ip/cp/pm4_executor.h"
+#include "gpu-emu/ip/engines.h"
+
+namespace gpuemu {
+
+class Mec : public Engine {
+public:
+    /// `sdma`: the instances whose user queues the scheduler maps. They outlive the MEC.
+    Mec(const Engines::Context& context,
+        std::span<SdmaEngine* const> sdma);  // claims its registers
+
+    Turn run(Budget& budget) override;
+    const char* name() const override { return "mec"; }
+
+    /// False: no compute queue has that doorbell.
+    bool ring_doorbell(uint32_t index, uint64_t value);
+
+    void reset();
+    std::string describe() const;
+    const Oddities& oddities() const { return oddities_; }
+
+private:
+    void claim_registers();
+    Turn run_queue(ComputeQueue& queue, Budget& budget);
+    Step step(ComputeQueue& queue, Budget& budget);
+
+    const Engines::Context& context_;
+    Oddities oddities_{"mec"};
+    ComputeSlots slots_;
+    Hws hws_;
+    Pm4Executor pm4_;
+    AqlExecutor aql_;
+    size_t next_ = 0;  // queue whose turn it is
+};
+
+}  // namespace gpuemu

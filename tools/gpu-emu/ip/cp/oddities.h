@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what an engine met and did not carry out: counted by kind, the first of each logged. A
+// guest can send rubbish for ever without filling a log. Thread: device loop only.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gpuemu {
+
+class Oddities {
+public:
+    explicit Oddities(std::string engine) : engine_(std::move(engine)) {}
+
+    /// `what` is a string literal; `opcode` bounds the table to 256 entries of each.
+    void note(std::string_view what, uint8_t opcode);
+
+    uint64_t count(std::string_view what, uint8_t opcode) const;
+    std::string describe() const;
+
+private:
+    std::string engine_;
+    std::map<std::pair<std::string_view, uint8_t>, uint64_t> counts_;
+};
+
+}  // namespace gpuemu

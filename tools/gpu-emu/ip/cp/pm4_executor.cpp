@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see pm4_executor.h.
+// Thread: device loop only.
+#include "gpu-emu/ip/cp/pm4_executor.h"
+
+#include "gpu-emu/ip/cp/memory_ops.h"
+#include "gpu-emu/ip/regs/gc_9_4_3.h"
+
+namespace gpuemu {
+
+namespace gc = gc_9_4_3;
+
+namespace {
+
+// ivsrcid/gfx/irqsrcs_gfx_9_0.h.
+constexpr uint8_t GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT = 178;
+constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
+constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
+
+}  // namespace
+
+Pm4Executor::Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities)
+    : context_(context),
+      hws_(hws),
+      oddities_(oddities),
+      cpc_int_status_dword_(at(context.profile.ip(HwId::GC), gc::regCPC_INT_STATUS)) {
+    using enum pm4::Opcode;
+    for (const pm4::Opcode no_effect :
+         {PACKET3_NOP, PACKET3_SET_BASE, PACKET3_CLEAR_STATE, PACKET3_DISPATCH_DIRECT,
+          PACKET3_DISPATCH_INDIRECT, PACKET3_CONTEXT_CONTROL, PACKET3_PFP_SYNC_ME,
+          PACKET3_EVENT_WRITE, PACKET3_ACQUIRE_MEM, PACKET3_SWITCH_BUFFER, PACKET3_FRAME_CONTROL,
+          PACKET3_INVALIDATE_TLBS, PACKET3_RUN_CLEANER_SHADER, PACKET3_RUN_CLEANER_SHADER_9_0}) {
+        add(no_effect, &Pm4Executor::nop, 0);
+    }
+    add(PACKET3_SET_CONFIG_REG, &Pm4Executor::set_config_reg, 2, true);
+    add(PACKET3_SET_CONTEXT_REG, &Pm4Executor::set_context_reg, 2);
+    add(PACKET3_SET_SH_REG, &Pm4Executor::set_sh_reg, 2);
+    add(PACKET3_SET_UCONFIG_REG, &Pm4Executor::set_uconfig_reg, 2);
+    add(PACKET3_WRITE_DATA, &Pm4Executor::write_data, 4);
+    add(PACKET3_WAIT_REG_MEM, &Pm4Executor::wait_reg_mem, 6);
+    add(PACKET3_INDIRECT_BUFFER, &Pm4Executor::indirect_buffer, 3);
+    add(PACKET3_COPY_DATA, &Pm4Executor::copy_data, 5);
+    add(PACKET3_RELEASE_MEM, &Pm4Executor::release_mem, 7);
+    add(PACKET3_DMA_DATA, &Pm4Executor::dma_data, 6);
+    add(PACKET3_ATOMIC_MEM, &Pm4Executor::atomic_mem, 8);
+    add(PACKET3_COND_EXEC, &Pm4Executor::cond_exec, 4);
+    add(PACKET3_PRED_EXEC, &Pm4Executor::pred_exec, 1);
+    add(PACKET3_SET_RESOURCES, &Pm4Executor::set_resources, 7, true);
+    add(PACKET3_MAP_PROCESS, &Pm4Executor::map_process, 3, true);
+    add(PACKET3_MAP_QUEUES, &Pm4Executor::map_queues, 6, true);
+    add(PACKET3_UNMAP_QUEUES, &Pm4Executor::unmap_queues, 5, true);
+    add(PACKET3_QUERY_STATUS, &Pm4Executor::query_status, 6, true);
+    add(PACKET3_RUN_LIST, &Pm4Executor::run_list, 3, true);
+}
+
+void Pm4Executor::add(pm4::Opcode opcode, Handler handler, uint32_t body_dwords, bool privileged) {
+    table_[opcode] = {handler, body_dwords, privileged};
+}
+
+Step Pm4Executor::step(ComputeQueue& queue, Budget& budget) {
+    budget.packets -= 1;
+    uint32_t header = 0;
+    if (!queue.stream.fetch(context_.memory, Hub::gfx, 0, {&header, 1})) {
+        return fetch_failed(queue);
+    }
+    const uint32_t dwords = pm4::packet_dwords(header);
+    if (dwords > queue.stream.available()) {
+        if (queue.stream.drop_if_endless(dwords)) {
+            oddities_.note("pm4_packet_beyond_buffer", pm4::PACKET_OPCODE::get(header));
+            return Step::done;
+        }
+        return Step::wait;
+    }
+    const auto packet = std::span(packet_).first(dwords);
+    if (!queue.stream.fetch(context_.memory, Hub::gfx, 0, packet)) {
+        return fetch_failed(queue);
+    }
+    budget.bytes -= dwords * sizeof(uint32_t);
+
+    skip_behind_ = 0;
+    enter_behind_.reset();
+    const uint32_t epoch = queue.epoch();
+    const Step step = execute(queue, header, packet.subspan(1), budget);
+    if (step == Step::done && queue.epoch() == epoch) {
+        queue.progress = 0;
+        queue.stream.skip(uint64_t{dwords} + skip_behind_);
+        if (enter_behind_) {
+            queue.stream.enter(*enter_behind_);
+        }
+    }
+    return step;
+}
+
+/// A buffer out of reach is given up, as the hardware reads zeroes there; a ring is tried again.
+Step Pm4Executor::fetch_failed(ComputeQueue& queue) {
+    if (!queue.stream.in_ib()) {
+        return Step::wait;
+    }
+    oddities_.note("pm4_indirect_buffer_fault", pm4::PACKET3_INDIRECT_BUFFER);
+    queue.stream.leave_ib();
+    return Step::done;
+}
+
+Step Pm4Executor::execute(ComputeQueue& queue, uint32_t header, Body body, Budget& budget) {
+    const uint32_t type = pm4::PACKET_TYPE::get(header);
+    const auto opcode = static_cast<uint8_t>(pm4::PACKET_OPCODE::get(header));
+    if (type != pm4::PACKET_TYPE3) {
+        // Type 2 is padding. Type 0 is not a GFX9 packet: what looks like it is zeroed memory.
+        return Step::done;
+    }
+    const Entry& entry = table_[opcode];
+    if (entry.handler == nullptr) {
+        oddities_.note("pm4_unknown_opcode", opcode);
+        return Step::done;
+    }
+    if (body.size() < entry.body_dwords) {
+        oddities_.note("pm4_short_packet", opcode);
+        return Step::done;
+    }
+    if (entry.privileged && queue.stream.vmid() != 0) {
+        oddities_.note("pm4_privileged_packet", opcode);
+        return Step::done;
+    }
+    return (this->*entry.handler)(queue, body, budget);
+}
+
+Step Pm4Executor::nop(ComputeQueue&, Body, Budget&) {
+    return Step::done;
+}
+
+Step Pm4Executor::set_config_reg(ComputeQueue& queue, Body body, Budget&) {
+    set_registers(queue, pm4::config_space, body, pm4::PACKET3_SET_CONFIG_REG);
+    return Step::done;
+}
+
+Step Pm4Executor::set_context_reg(ComputeQueue& queue, Body body, Budget&) {
+    set_registers(queue, pm4::context_space, body, pm4::PACKET3_SET_CONTEXT_REG);
+    return Step::done;
+}
+
+Step Pm4Executor::set_sh_reg(ComputeQueue& queue, Body body, Budget&) {
+    set_registers(queue, pm4::sh_space, body, pm4::PACKET3_SET_SH_REG);
+    return Step::done;
+}
+
+Step Pm4Executor::set_uconfig_reg(ComputeQueue& queue, Body body, Budget&) {
+    set_registers(queue, pm4::uconfig_space, body, pm4::PACKET3_SET_UCONFIG_REG);
+    return Step::done;
+}
+
+Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
+    const uint64_t address = join(body[1], body[2]) & ~uint64_t{3};
+    const Body data = body.subspan(3);
+    const bool one_address = pm4::WRITE_DATA__WR_ONE_ADDR::get(body[0]) != 0;
+    switch (pm4::WRITE_DATA__DST_SEL::get(body[0])) {
+        case pm4::MEM_MAPPED_REGISTER: {
+            uint32_t dword = pm4::REGISTER_ADDRESS::get(body[1]);
+            for (const uint32_t value : data) {
+                if (!write_register(queue, dword, value, pm4::PACKET3_WRITE_DATA)) {
+                    break;
+                }
+                dword += one_address ? 0 : 1;
+            }
+            break;
+        }
+        case pm4::MEMORY_SYNC:
+        case pm4::TC_L2:
+        case pm4::MEMORY_DST:
+            if (one_address || data.size() == 1) {
+                port(queue).write32(address, data.back());
+            } else {
+                port(queue).write(address, std::as_bytes(data));
+            }
+            break;
+        default: oddities_.note("pm4_unsupported_dst_sel", pm4::PACKET3_WRITE_DATA); break;
+    }
+    return Step::done;
+}
+
+Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
+    const uint32_t reference = body[3];
+    const uint32_t mask = body[4];
+    uint32_t value = 0;
+    if (pm4::WAIT_REG_MEM__MEM_SPACE::get(body[0]) != 0) {
+        const auto read = port(queue).read32(join(body[1], body[2]) & ~uint64_t{3});
+        if (!read) {
+            return Step::wait;
+        }
+        value = *read;
+    } else {
+        const bool write_first = pm4::WAIT_REG_MEM__OPERATION::get(body[0]) ==
+                                 pm4::WAIT_REG_MEM__OPERATION__WR_WAIT_WR_REG;
+        const uint32_t poll = pm4::REGISTER_ADDRESS::get(write_first ? body[2] : body[1]);
+        if (!may_access(queue, poll)) {
+            refuse_register(queue, pm4::PACKET3_WAIT_REG_MEM);
+            return Step::done;
+        }
+        if (write_first && queue.progress == 0) {
+            write_register(queue, pm4::REGISTER_ADDRESS::get(body[1]), reference,
+                           pm4::PACKET3_WAIT_REG_MEM);
+            queue.progress = 1;
+        }
+        value = context_.registers.read(poll);
+    }
+    return compare(pm4::WAIT_REG_MEM__FUNCTION::get(body[0]), value & mask, reference) ? Step::done
+                                                                                       : Step::wait;
+}
+
+Step Pm4Executor::indirect_buffer(ComputeQueue& queue, Body body, Budget&) {
+    if (queue.stream.in_ib() && pm4::INDIRECT_BUFFER__CHAIN::get(body[2]) == 0) {
+        oddities_.note("pm4_nested_indirect_buffer", pm4::PACKET3_INDIRECT_BUFFER);
+        return Step::done;
+    }
+    // A user's queue cannot name another VMID, nor can a buffer that runs in one.
+    const unsigned own = queue.stream.vmid();
+    enter_behind_ = {join(body[0], body[1]) & pm4::ib_address_mask,
+                     pm4::INDIRECT_BUFFER__IB_SIZE::get(body[2]),
+                     own != 0 ? own : pm4::INDIRECT_BUFFER__VMID::get(body[2])};
+    return Step::done;
+}
+
+Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
+    const bool wide = pm4::COPY_DATA__COUNT_SEL::get(body[0]) != 0;
+    const uint64_t alignment = wide ? ~uint64_t{7} : ~uint64_t{3};
+    const uint64_t source = join(body[1], body[2]);
+    const uint64_t destination = join(body[3], body[4]) & alignment;
+    uint64_t value = 0;
+    switch (pm4::COPY_DATA__SRC_SEL::get(body[0])) {
+        case pm4::MEM_MAPPED_REGISTER: {
+            const uint32_t dword = pm4::REGISTER_ADDRESS::get(body[1]);
+            if (!may_access(queue, dword) || (wide && !may_access(queue, dword + 1))) {
+                refuse_register(queue, pm4::PACKET3_COPY_DATA);
+                return Step::done;
+            }
+            value =
+                join(context_.registers.read(dword), wide ? context_.registers.read(dword + 1) : 0);
+            break;
+        }
+        case pm4::MEMORY_SYNC:
+        case pm4::TC_L2:
+            value = wide ? port(queue).read64(source & alignment).value_or(0)
+                         : port(queue).read32(source & alignment).value_or(0);
+            break;
+        case pm4::IMMEDIATE_DATA_SRC: value = source; break;
+        case pm4::GPU_CLOCK_COUNT_SRC: value = context_.gpu_clock(); break;
+        default:
+            oddities_.note("pm4_unsupported_src_sel", pm4::PACKET3_COPY_DATA);
+            return Step::done;
+    }
+    const auto low = static_cast<uint32_t>(value);
+    switch (pm4::COPY_DATA__DST_SEL::get(body[0])) {
+        case pm4::MEM_MAPPED_REGISTER: {
+            const uint32_t dword = pm4::REGISTER_ADDRESS::get(body[3]);
+            if (write_register(queue, dword, low, pm4::PACKET3_COPY_DATA) && wide) {
+                write_register(queue, dword + 1, static_cast<uint32_t>(value >> 32),
+                               pm4::PACKET3_COPY_DATA);
+            }
+            break;
+        }
+        case pm4::MEMORY_SYNC:
+        case pm4::TC_L2:
+        case pm4::MEMORY_DST:
+            wide ? port(queue).write64(destination, value) : port(queue).write32(destination, low);
+            break;
+        default: oddities_.note("pm4_unsupported_dst_sel", pm4::PACKET3_COPY_DATA); break;
+    }
+    return Step::done;
+}
+
+Step Pm4Executor::release_mem(ComputeQueue& queue, Body body, Budget&) {
+    const uint64_t address = join(body[2], body[3]);
+    switch (pm4::RELEASE_MEM__DATA_SEL::get(body[1])) {
+        case pm4::DATA_SEL_NONE: break;
+        case pm4::DATA_SEL_SEND_32_BIT_LOW:
+            port(queue).write32(address & ~uint64_t{3}, body[4]);
+            break;
+        case pm4::DATA_SEL_SEND_64_BIT_DATA:
+            port(queue).write64(address & ~uint64_t{7}, join(body[4], body[5]));
+            break;
+        case pm4::DATA_SEL_SEND_GPU_CLOCK_COUNTER:
+            port(queue).write64(address & ~uint64_t{7}, context_.gpu_clock());
+            break;
+        default: oddities_.note("pm4_unsupported_data_sel", pm4::PACKET3_RELEASE_MEM); break;
+    }
+    switch (pm4::RELEASE_MEM__INT_SEL::get(body[1])) {
+        case pm4::INT_SEL_NONE:
+        case pm4::INT_SEL_SEND_DATA_AFTER_WRITE_CONFIRM: break;
+        case pm4::INT_SEL_SEND_INTERRUPT_ONLY:
+        case pm4::INT_SEL_SEND_INTERRUPT_AFTER_WRITE_CONFIRM:
+        case pm4::INT_SEL_UNCONDITIONALLY_SEND_INT_CTXID:
+            context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_EOP_INTERRUPT, body[6]));
+            break;
+        default: oddities_.note("pm4_unsupported_int_sel", pm4::PACKET3_RELEASE_MEM); break;
+    }
+    return Step::done;
+}
+
+Step Pm4Executor::dma_data(ComputeQueue& queue, Body body, Budget& budget) {
+    const uint32_t source_sel = pm4::DMA_DATA__SRC_SEL::get(body[0]);
+    const uint32_t destination_sel = pm4::DMA_DATA__DST_SEL::get(body[0]);
+    if (source_sel == pm4::DMA_DATA__SEL__GDS || destination_sel == pm4::DMA_DATA__SEL__GDS ||
+        pm4::DMA_DATA__ADDRESS_MODES::get(body[5]) != 0) {
+        oddities_.note("pm4_unsupported_dma_data", pm4::PACKET3_DMA_DATA);
+        return Step::done;
+    }
+    const uint64_t destination = join(body[3], body[4]);
+    const uint64_t bytes = pm4::DMA_DATA__BYTE_COUNT::get(body[5]);
+    if (source_sel == pm4::DMA_DATA__SRC_SEL__DATA) {
+        return fill_bytes(port(queue), destination, body[1], bytes, queue.progress, budget);
+    }
+    return copy_bytes(port(queue), join(body[1], body[2]), destination, bytes, queue.progress,
+                      budget);
+}
+
+Step Pm4Executor::atomic_mem(ComputeQueue& queue, Body body, Budget&) {
+    const uint32_t op = pm4::ATOMIC_MEM__ATOMIC::get(body[0]);
+    if (!is_integer_atomic(op)) {
+        oddities_.note("pm4_unsupported_atomic", pm4::PACKET3_ATOMIC_MEM);
+        return Step::done;
+    }
+    const uint64_t comparand = join(body[5], body[6]);
+    const auto old =
+        atomic(port(queue), op, join(body[1], body[2]), join(body[3], body[4]), comparand);
+    const bool loops = pm4::ATOMIC_MEM__COMMAND::get(body[0]) ==
+                       pm4::ATOMIC_MEM__COMMAND__LOOP_UNTIL_COMPARE_SATISFIED;
+    return loops && old && !is_satisfied(op, *old, comparand) ? Step::wait : Step::done;
+}
+
+Step Pm4Executor::cond_exec(ComputeQueue& queue, Body body, Budget&) {
+    const auto condition = port(queue).read32(join(body[0], body[1]) & ~uint64_t{3});
+    if (condition.value_or(0) == 0) {
+        skip_behind_ = pm4::COND_EXEC__EXEC_COUNT::get(body[3]);
+    }
+    return Step::done;
+}
+
+/// Only XCC 0 is there.
+Step Pm4Executor::pred_exec(ComputeQueue&, Body body, Budget&) {
+    if ((pm4::PRED_EXEC__VIRTUAL_XCC_ID_SELECT::get(body[0]) & 1) == 0) {
+        skip_behind_ = pm4::PRED_EXEC__EXEC_COUNT::get(body[0]);
+    }
+    return Step::done;
+}
+
+Step Pm4Executor::set_resources(ComputeQueue&, Body body, Budget&) {
+    hws_.set_resources(body);
+    return Step::done;
+}
+
+Step Pm4Executor::map_process(ComputeQueue&, Body body, Budget&) {
+    hws_.map_process(body);
+    return Step::done;
+}
+
+Step Pm4Executor::map_queues(ComputeQueue&, Body body, Budget&) {
+    hws_.map_queues(body);
+    return Step::done;
+}
+
+Step Pm4Executor::unmap_queues(ComputeQueue&, Body body, Budget&) {
+    hws_.unmap_queues(body);
+    return Step::done;
+}
+
+Step Pm4Executor::query_status(ComputeQueue& queue, Body body, Budget&) {
+    hws_.query_status(queue, body);
+    return Step::done;
+}
+
+Step Pm4Executor::run_list(ComputeQueue& queue, Body body, Budget&) {
+    if (queue.stream.in_ib()) {
+        // An over-subscribed list ends with a chain to itself (pm_create_runlist_ib()): the next
+        // time slice.
+        oddities_.note("hws_oversubscribed_run_list", pm4::PACKET3_RUN_LIST);
+        return Step::done;
+    }
+    hws_.begin_run_list();
+    enter_behind_ = {join(body[0], body[1]) & pm4::ib_address_mask,
+                     pm4::RUN_LIST__IB_SIZE::get(body[2]), queue.vmid()};
+    return Step::done;
+}
+
+void Pm4Executor::set_registers(ComputeQueue& queue, const pm4::RegisterSpace& space, Body body,
+                                pm4::Opcode opcode) {
+    uint32_t dword = space.first + pm4::SET_REG__OFFSET::get(body[0]);
+    for (const uint32_t value : body.subspan(1)) {
+        if (!space.contains(dword)) {
+            refuse_register(queue, opcode);
+            return;
+        }
+        if (!write_register(queue, dword++, value, opcode)) {
+            return;
+        }
+    }
+}
+
+bool Pm4Executor::may_access(const ComputeQueue& queue, uint32_t dword) const {
+    return queue.stream.vmid() == 0 || pm4::sh_space.contains(dword) ||
+           pm4::context_space.contains(dword) || pm4::user_uconfig_space.contains(dword);
+}
+
+bool Pm4Executor::write_register(ComputeQueue& queue, uint32_t dword, uint32_t value,
+                                 pm4::Opcode opcode) {
+    if (!may_access(queue, dword)) {
+        return refuse_register(queue, opcode);
+    }
+    if (dword == cpc_int_status_dword_) {
+        // The KIQ has no RELEASE_MEM: gfx_v9_4_3_ring_emit_fence_kiq() sets this bit to be heard.
+        if (gc::CPC_INT_STATUS__GENERIC2_INT_STATUS::get(value)) {
+            context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT, 0));
+        }
+        return true;
+    }
+    const uint32_t epoch = queue.epoch();
+    context_.registers.write(dword, value);
+    return queue.epoch() == epoch;
+}
+
+bool Pm4Executor::refuse_register(const ComputeQueue& queue, pm4::Opcode opcode) {
+    oddities_.note("pm4_register_refused", opcode);
+    if (queue.stream.vmid() == 0) {
+        return false;
+    }
+    context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_PRIV_REG_FAULT, 0));
+    return false;
+}
+
+Port Pm4Executor::port(const ComputeQueue& queue) const {
+    return {context_.memory, Hub::gfx, queue.stream.vmid()};
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: builds the binary in the layout of drivers/gpu/drm/amd/include/discovery.h: binary
+// header v1, IP table v3, GC info v2.1 and an empty harvest table, each with its byte sum.
+// Thread: any; pure.
+// Does not model: see discovery.h.
+#include "gpu-emu/ip/discovery.h"
+
+#include <numeric>
+#include <span>
+#include <stdexcept>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint32_t BINARY_SIGNATURE = 0x28211407;
+constexpr uint32_t DISCOVERY_TABLE_SIGNATURE = 0x53445049;  // "IPDS"
+constexpr uint32_t GC_TABLE_ID = 0x4347;                    // "GC"
+constexpr uint32_t HARVEST_TABLE_SIGNATURE = 0x56524148;    // "HARV"
+
+constexpr unsigned table_slots = 6;  // TOTAL_TABLES: IP_DISCOVERY, GC, HARVEST_INFO, three unused
+constexpr std::size_t binary_header_bytes = 12 + table_slots * 8;
+constexpr unsigned die_slots = 16;
+constexpr std::size_t ip_header_bytes = 14 + die_slots * 4 + 2;
+constexpr unsigned harvest_slots = 32;
+
+/// Little-endian fields, one after the other.
+class Writer {
+public:
+    void u8(uint8_t value) { bytes_.push_back(static_cast<std::byte>(value)); }
+    void u16(std::size_t value) {
+        u8(static_cast<uint8_t>(value));
+        u8(static_cast<uint8_t>(value >> 8));
+    }
+    void u32(uint32_t value) {
+        u16(value & 0xffff);
+        u16(value >> 16);
+    }
+    void append(const std::vector<std::byte>& bytes) {
+        bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    }
+    void align(std::size_t alignment) {
+        bytes_.resize((size() + alignment - 1) / alignment * alignment);
+    }
+    std::size_t size() const { return bytes_.size(); }
+    std::vector<std::byte> take() { return std::move(bytes_); }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+uint16_t byte_sum(std::span<const std::byte> bytes) {
+    return std::accumulate(bytes.begin(), bytes.end(), uint16_t{0},
+                           [](uint16_t sum, std::byte byte) {
+                               return static_cast<uint16_t>(sum + std::to_integer<uint16_t>(byte));
+                           });
+}
+
+/// struct die_header and its list of struct ip_v3.
+std::vector<std::byte> ip_list(const Profile& profile) {
+    Writer out;
+    out.u16(0);  // die_id
+    out.u16(profile.ips.size());
+    for (const IpInstance& ip : profile.ips) {
+        out.u16(static_cast<uint16_t>(ip.hw_id));
+        out.u8(ip.instance);
+        out.u8(static_cast<uint8_t>(ip.bases.size()));
+        out.u8(ip.major);
+        out.u8(ip.minor);
+        out.u8(ip.revision);
+        out.u8(ip.sub_revision & 0xf);  // variant in the upper half
+        for (const uint32_t base : ip.bases) {
+            out.u32(base);
+        }
+    }
+    out.align(4);
+    return out.take();
+}
+
+/// struct ip_discovery_header for one die. Die offsets count from the start of the binary.
+std::vector<std::byte> ip_table(const Profile& profile) {
+    const std::vector<std::byte> list = ip_list(profile);
+    Writer out;
+    out.u32(DISCOVERY_TABLE_SIGNATURE);
+    out.u16(3);  // version
+    out.u16(ip_header_bytes + list.size());
+    out.u32(0);  // id
+    out.u16(1);  // num_dies
+    for (unsigned die = 0; die < die_slots; ++die) {
+        out.u16(0);
+        out.u16(die == 0 ? binary_header_bytes + ip_header_bytes : 0);
+    }
+    out.u16(0);  // padding
+    out.append(list);
+    return out.take();
+}
+
+/// struct gc_info_v2_1.
+std::vector<std::byte> gc_table(const GcInfo& gc) {
+    const uint32_t fields[] = {
+        gc.shader_engines,
+        gc.cu_per_sh,
+        gc.sh_per_se,
+        4,     // gc_num_rb_per_se
+        16,    // gc_num_tccs
+        512,   // gc_num_gprs
+        32,    // gc_num_max_gs_thds
+        32,    // gc_gs_table_depth
+        1792,  // gc_gsprim_buff_depth
+        0,     // gc_parameter_cache_depth
+        1,     // gc_double_offchip_lds_buffer
+        gc.wave_size,
+        gc.max_waves_per_simd,
+        32,  // gc_max_scratch_slots_per_cu
+        gc.lds_size_kib,
+        1,          // gc_num_sc_per_se
+        1,          // gc_num_packer_per_sc
+        16,         // gc_num_tcp_per_sh
+        16u << 10,  // gc_tcp_size_per_cu
+        16,         // gc_num_sdp_interface
+        2,          // gc_num_cu_per_sqc
+        64,         // gc_instruction_cache_size_per_sqc
+        16,         // gc_scalar_data_cache_size_per_sqc
+        4u << 10,   // gc_tcc_size
+    };
+    Writer out;
+    out.u32(GC_TABLE_ID);
+    out.u16(2);  // version 2.1
+    out.u16(1);
+    out.u32(12 + sizeof fields);
+    for (const uint32_t field : fields) {
+        out.u32(field);
+    }
+    return out.take();
+}
+
+std::vector<std::byte> harvest_table() {
+    Writer out;
+    out.u32(HARVEST_TABLE_SIGNATURE);
+    out.u32(0);  // version
+    for (unsigned slot = 0; slot < harvest_slots; ++slot) {
+        out.u32(0);
+    }
+    return out.take();
+}
+
+}  // namespace
+
+std::vector<std::byte> build_discovery_binary(const Profile& profile) {
+    const std::vector<std::byte> tables[] = {ip_table(profile), gc_table(profile.gc),
+                                             harvest_table()};
+    Writer rest;  // what the checksum of the binary covers: everything after it
+    std::size_t offset = binary_header_bytes;
+    for (const auto& table : tables) {
+        offset += table.size();
+    }
+    const std::size_t total = offset;
+    if (total > discovery_max_bytes) {
+        throw std::length_error("IP discovery binary of profile " + profile.name + " is too large");
+    }
+    rest.u16(total);
+    offset = binary_header_bytes;
+    for (unsigned slot = 0; slot < table_slots; ++slot) {
+        const bool used = slot < std::size(tables);
+        rest.u16(used ? offset : 0);
+        rest.u16(used ? byte_sum(tables[slot]) : 0);
+        rest.u16(used ? tables[slot].size() : 0);
+        rest.u16(0);  // padding
+        offset += used ? tables[slot].size() : 0;
+    }
+    for (const auto& table : tables) {
+        rest.append(table);
+    }
+    const std::vector<std::byte> covered = rest.take();
+
+    Writer out;
+    out.u32(BINARY_SIGNATURE);
+    out.u16(1);  // version 1.0
+    out.u16(0);
+    out.u16(byte_sum(covered));
+    out.append(covered);
+    return out.take();
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the IP discovery binary that the boot firmware leaves near the end of VRAM: which IPs
+// there are, their versions and base addresses, and the compute geometry.
+// Thread: any; pure.
+// Does not model: VCN, MALL and NPS tables, harvesting.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "gpu-emu/profiles/profile.h"
+
+namespace gpuemu {
+
+/// Distance of the binary from the end of VRAM (DISCOVERY_TMR_OFFSET of the driver).
+inline constexpr uint64_t discovery_offset_from_end = 64 * 1024;
+
+/// The driver reads this much (DISCOVERY_TMR_SIZE).
+inline constexpr std::size_t discovery_max_bytes = 10 * 1024;
+
+/// Throws std::length_error when the profile's tables do not fit (start-up).
+std::vector<std::byte> build_discovery_binary(const Profile& profile);
+
+}  // namespace gpuemu

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of the IP discovery binary with a parser of its own, written from
+// drivers/gpu/drm/amd/include/discovery.h in the way amdgpu_discovery.c goes through it.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/discovery.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <map>
+
+namespace gpuemu {
+namespace {
+
+#pragma pack(push, 1)
+struct table_info {
+    uint16_t offset, checksum, size, padding;
+};
+struct binary_header {
+    uint32_t binary_signature;
+    uint16_t version_major, version_minor, binary_checksum, binary_size;
+    table_info table_list[6];
+};
+struct die_info {
+    uint16_t die_id, die_offset;
+};
+struct ip_discovery_header {
+    uint32_t signature;
+    uint16_t version, size;
+    uint32_t id;
+    uint16_t num_dies;
+    die_info dies[16];
+    uint16_t padding;
+};
+struct die_header {
+    uint16_t die_id, num_ips;
+};
+struct ip_v3 {
+    uint16_t hw_id;
+    uint8_t instance_number, num_base_address, major, minor, revision;
+    uint8_t sub_revision : 4, variant : 4;
+};
+struct gpu_info_header {
+    uint32_t table_id;
+    uint16_t version_major, version_minor;
+    uint32_t size;
+};
+#pragma pack(pop)
+
+class Binary {
+public:
+    explicit Binary(const Profile& profile) : bytes_(build_discovery_binary(profile)) {}
+
+    template <typename T>
+    T at(std::size_t offset) const {
+        EXPECT_LE(offset + sizeof(T), bytes_.size());
+        T value{};
+        std::memcpy(&value, bytes_.data() + offset, sizeof value);
+        return value;
+    }
+    uint16_t sum(std::size_t offset, std::size_t length) const {
+        uint16_t total = 0;
+        for (std::size_t index = offset; index < offset + length; ++index) {
+            total = static_cast<uint16_t>(total + std::to_integer<unsigned>(bytes_.at(index)));
+        }
+        return total;
+    }
+    std::size_t size() const { return bytes_.size(); }
+
+private:
+    std::vector<std::byte> bytes_;
+};
+
+class Discovery : public testing::TestWithParam<const char*> {
+protected:
+    const Profile& profile = *find_profile(GetParam());
+    const Binary binary{profile};
+    const binary_header header = binary.at<binary_header>(0);
+};
+
+TEST_P(Discovery, SignatureSizeAndChecksums) {
+    EXPECT_EQ(header.binary_signature, 0x28211407u);
+    EXPECT_EQ(header.version_major, 1);
+    EXPECT_EQ(header.binary_size, binary.size());
+    EXPECT_LE(binary.size(), discovery_max_bytes);
+    constexpr std::size_t covered = offsetof(binary_header, binary_checksum) + 2;
+    EXPECT_EQ(header.binary_checksum, binary.sum(covered, header.binary_size - covered));
+    for (unsigned table = 0; table < 3; ++table) {
+        const table_info& info = header.table_list[table];
+        ASSERT_NE(info.offset, 0);
+        ASSERT_LE(info.offset + info.size, header.binary_size);
+        EXPECT_EQ(info.checksum, binary.sum(info.offset, info.size)) << table;
+    }
+    for (unsigned table = 3; table < 6; ++table) {
+        EXPECT_EQ(header.table_list[table].offset, 0);
+    }
+}
+
+TEST_P(Discovery, EveryIpIsListedWithItsBases) {
+    const std::size_t table = header.table_list[0].offset;
+    const auto ip_header = binary.at<ip_discovery_header>(table);
+    EXPECT_EQ(ip_header.signature, 0x53445049u);
+    EXPECT_EQ(ip_header.version, 3);
+    EXPECT_EQ(ip_header.size, header.table_list[0].size);
+    ASSERT_EQ(ip_header.num_dies, 1);
+    std::size_t offset = ip_header.dies[0].die_offset;
+    const auto die = binary.at<die_header>(offset);
+    EXPECT_EQ(die.die_id, ip_header.dies[0].die_id);
+    ASSERT_EQ(die.num_ips, profile.ips.size());
+    offset += sizeof(die_header);
+    for (const IpInstance& expected : profile.ips) {
+        const auto ip = binary.at<ip_v3>(offset);
+        offset += sizeof(ip_v3);
+        EXPECT_EQ(ip.hw_id, static_cast<uint16_t>(expected.hw_id));
+        EXPECT_EQ(ip.instance_number, expected.instance);
+        EXPECT_EQ(ip.major, expected.major);
+        EXPECT_EQ(ip.minor, expected.minor);
+        EXPECT_EQ(ip.revision, expected.revision);
+        EXPECT_EQ(ip.sub_revision, expected.sub_revision);
+        ASSERT_EQ(ip.num_base_address, expected.bases.size());
+        for (const uint32_t base : expected.bases) {
+            EXPECT_EQ(binary.at<uint32_t>(offset), base);
+            offset += sizeof(uint32_t);
+        }
+    }
+    EXPECT_LE(offset, table + ip_header.size);
+}
+
+TEST_P(Discovery, GcInfoHoldsTheGeometry) {
+    const std::size_t table = header.table_list[1].offset;
+    const auto info = binary.at<gpu_info_header>(table);
+    EXPECT_EQ(info.table_id, 0x4347u);
+    EXPECT_EQ(info.version_major, 2);
+    EXPECT_EQ(info.version_minor, 1);
+    EXPECT_EQ(info.size, header.table_list[1].size);
+    EXPECT_EQ(info.size, sizeof info + 24 * sizeof(uint32_t));  // gc_info_v2_1
+    const auto field = [&](std::size_t index) {
+        return binary.at<uint32_t>(table + sizeof info + index * 4);
+    };
+    EXPECT_EQ(field(0), profile.gc.shader_engines);
+    EXPECT_EQ(field(1), profile.gc.cu_per_sh);
+    EXPECT_EQ(field(2), profile.gc.sh_per_se);
+    EXPECT_EQ(field(11), profile.gc.wave_size);
+    EXPECT_EQ(field(12), profile.gc.max_waves_per_simd);
+    EXPECT_EQ(field(14), profile.gc.lds_size_kib);
+}
+
+TEST_P(Discovery, NothingIsHarvested) {
+    const std::size_t table = header.table_list[2].offset;
+    EXPECT_EQ(header.table_list[2].size, 8 + 32 * 4);
+    EXPECT_EQ(binary.at<uint32_t>(table), 0x56524148u);
+    for (unsigned slot = 0; slot < 32; ++slot) {
+        EXPECT_EQ(binary.at<uint32_t>(table + 8 + slot * 4), 0u);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Profiles, Discovery, testing::Values("mi300x", "mi300x-vf"),
+                         [](const auto& info) {
+                             return std::string(info.param) == "mi300x" ? "pf" : "vf";
+                         });
+
+TEST(DiscoveryLimits, TooManyIpsAreAnError) {
+    Profile profile = *find_profile("mi300x");
+    profile.ips.resize(2000, profile.ips.front());
+    EXPECT_THROW(build_discovery_binary(profile), std::length_error);
+}
+
+}  // namespace
+}  // namespace gpuemu

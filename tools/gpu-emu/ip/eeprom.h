@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the board's I2C EEPROM (AT24CM02 style): 512 KiB over the device addresses 0x50 to
+// 0x57, two address bytes in front of the data, writes wrap within a page. The driver's RAS table
+// is in it.
+// Thread: device loop only.
+// Does not model: the write cycle time (a write is done when it is acknowledged), other I2C
+// devices.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "lib/fd.h"
+
+namespace gpuemu {
+
+class Eeprom {
+public:
+    static constexpr std::size_t bytes = 512 * 1024;
+    static constexpr std::size_t page_bytes = 256;
+
+    /// With a path, the contents are that file, made blank if it is not there; without, they are
+    /// memory. Throws std::system_error (start-up).
+    explicit Eeprom(const std::string& path);
+    ~Eeprom();
+    Eeprom(const Eeprom&) = delete;
+    Eeprom& operator=(const Eeprom&) = delete;
+
+    /// All ones, as delivered. Does nothing to contents that are kept in a file.
+    void power_on();
+
+    /// Start of a transfer. False: no device answers that 7-bit address.
+    bool start(uint8_t device_address);
+    /// A byte from the master: first the two bytes of the memory address, then data.
+    void put(uint8_t value);
+    /// A byte to the master, from the current address on.
+    uint8_t get();
+
+    std::span<const std::byte> contents() const { return {data_, bytes}; }
+
+private:
+    static constexpr unsigned address_bytes = 2;
+
+    hp::Fd file_;
+    std::byte* data_ = nullptr;
+    uint32_t address_ = 0;
+    unsigned address_bytes_seen_ = 0;
+};
+
+}  // namespace gpuemu

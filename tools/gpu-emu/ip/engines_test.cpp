@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: Engines as the GPU uses them: doorbells find their queue, reset, status lines.
+#include "gpu-emu/ip/engines.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu-emu/ip/cp/test_bench.h"
+
+namespace gpuemu {
+namespace {
+
+class EnginesTest : public testing::Test {
+protected:
+    EnginesTest()
+        : profile(test::small_profile()),
+          registers(2u << 20),
+          engines({profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }}) {}
+
+    /// Writes SDMA `base`'s GFX queue: enabled, doorbell `index`.
+    void start_sdma(uint32_t base, uint32_t index) {
+        registers.write(base + 0x80 + sdma_4_4_2::DOORBELL, 1u << 28);
+        registers.write(base + 0x80 + sdma_4_4_2::DOORBELL_OFFSET, index << 2);
+        registers.write(base + 0x80 + sdma_4_4_2::RB_CNTL, 8u << 1 | 1);
+    }
+
+    Profile profile;
+    RegisterFile registers;
+    test::PlainMemory memory;
+    test::RecordingSink interrupts;
+    test::RecordingKicker kicker;
+    Engines engines;
+};
+
+TEST_F(EnginesTest, DoorbellsFindTheirEngine) {
+    start_sdma(0x1260, 0x1e0);
+    start_sdma(0x1860, 0x1f0);
+    kicker.kicked.clear();
+    EXPECT_TRUE(engines.ring_doorbell(0x1f0, 4));
+    ASSERT_EQ(kicker.kicked.size(), 1u);
+    EXPECT_STREQ((*kicker.kicked.begin())->name(), "sdma1");
+    EXPECT_FALSE(engines.ring_doorbell(0x200, 4));
+    EXPECT_NE(engines.describe().find("sdma1 gfx vmid 0 doorbell 0x1f0 rptr 0 wptr 1"),
+              std::string::npos);
+}
+
+TEST_F(EnginesTest, ResetTakesAllQueues) {
+    start_sdma(0x1260, 0x1e0);
+    engines.reset();
+    registers.clear();
+    EXPECT_FALSE(engines.ring_doorbell(0x1e0, 4));
+    EXPECT_EQ(engines.describe(), "");
+}
+
+}  // namespace
+}  // namespace gpuemu

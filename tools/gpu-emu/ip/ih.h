@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the interrupt handler (OSSSYS 4.4.2): entries into the guest's ring, write pointer
+// write-back, MSI, read pointer by register or doorbell.
+// Thread: device loop only.
+// Does not model: rings 1 and 2 (everything goes to ring 0), the storm and retry filters, the
+// self-interrupt.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/ip/ip_block.h"
+#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/mem/gpu_memory.h"
+#include "gpu-emu/profiles/profile.h"
+
+namespace gpuemu {
+
+class Ih : public IpBlock, public InterruptSink {
+public:
+    struct Context {
+        const Profile& profile;
+        RegisterFile& registers;
+        GpuMemory& memory;
+        std::function<void()> raise_msi;
+        std::function<uint64_t()> gpu_clock;  // for the time stamps of the entries
+    };
+
+    explicit Ih(Context context);
+
+    void reset(ResetKind kind) override;
+    void raise(const InterruptEntry& entry) override;
+
+    /// A doorbell write. False: the index is not the read pointer's.
+    bool ring_doorbell(uint32_t index, uint64_t value);
+
+    uint64_t delivered() const { return delivered_; }
+    /// Entries that found no ring: disabled, too small, or its memory not reachable.
+    uint64_t lost() const { return lost_; }
+
+private:
+    static constexpr uint32_t entry_bytes = 32;
+
+    uint32_t& reg(Reg reg) { return context_.registers.raw(at(ip_, reg)); }
+    uint32_t ring_bytes();
+    std::span<std::byte> window(uint64_t address, uint64_t length);
+    bool write_entry(const InterruptEntry& entry);
+    void advance();
+    void publish_wptr();
+    void set_rptr(uint32_t value);
+
+    Context context_;
+    const IpInstance& ip_;
+    uint32_t wptr_ = 0;      // byte offset in the ring
+    bool overflow_ = false;  // latched until WPTR_OVERFLOW_CLEAR
+    uint64_t delivered_ = 0;
+    uint64_t lost_ = 0;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Ih: the ring as vega20_ih.c reads it.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/ih.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
+#include "gpu-emu/ip/test_memory.h"
+
+namespace gpuemu {
+namespace {
+
+namespace oss = osssys_4_4_2;
+
+constexpr uint64_t ring = 0x10000, writeback = 0x9000;
+constexpr uint32_t enable = 1, write_back = 1 << 8, overflow_enable = 1 << 16, interrupt = 1 << 17;
+constexpr uint32_t bus_space = 1u << 28;
+constexpr uint32_t doorbell = 0x1e8;
+
+class IhTest : public testing::Test {
+protected:
+    IhTest() { ih.reset(ResetKind::cold); }
+
+    void set(Reg reg, uint32_t value) { registers.write(at(profile.ip(HwId::OSSSYS), reg), value); }
+    uint32_t get(Reg reg) { return registers.read(at(profile.ip(HwId::OSSSYS), reg)); }
+
+    /// A ring of 2^log2_dwords dwords, in the order of vega20_ih_enable_ring().
+    void enable_ring(uint32_t log2_dwords, uint32_t flags = interrupt) {
+        set(oss::regIH_RB_BASE, ring >> 8);
+        set(oss::regIH_RB_BASE_HI, 0);
+        set(oss::regIH_RB_CNTL, enable | log2_dwords << 1 | write_back | overflow_enable | flags);
+        set(oss::regIH_RB_WPTR_ADDR_LO, writeback);
+        set(oss::regIH_RB_WPTR_ADDR_HI, 0);
+        set(oss::regIH_RB_WPTR, 0);
+        set(oss::regIH_RB_RPTR, 0);
+        set(oss::regIH_DOORBELL_RPTR, doorbell | 1u << 28);
+        interrupts = 0;
+    }
+
+    const Profile& profile = *find_profile("mi300x");
+    RegisterFile registers{2u << 20};
+    TestMemory memory;
+    int interrupts = 0;
+    Ih ih{
+        {profile, registers, memory, [this] { ++interrupts; }, [] { return 0x1234'5678'9abcull; }}};
+};
+
+TEST_F(IhTest, EntryHasTheLayoutOfTheDriver) {
+    enable_ring(8);
+    ih.raise({.client_id = 0x14,
+              .source_id = 181,
+              .ring_id = 5,
+              .vmid = 8,
+              .pasid = 0x8001,
+              .node_id = 1,
+              .data = {1, 2, 3, 4}});
+    EXPECT_EQ(memory.get<uint32_t>(ring), 0x0805b514u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 4), 0x56789abcu);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 8), 0x1234u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 12), 0x00018001u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 28), 4u);
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 32u);
+    EXPECT_EQ(get(oss::regIH_RB_WPTR), 32u);
+    EXPECT_EQ(interrupts, 1);
+    EXPECT_EQ(memory.bus_accesses, 0u);
+}
+
+TEST_F(IhTest, BusAddressesBypassTranslation) {
+    enable_ring(8, interrupt | bus_space);
+    ih.raise({.client_id = 1});
+    EXPECT_EQ(memory.bus_accesses, 2u);  // entry and write pointer
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 32u);
+}
+
+TEST_F(IhTest, WrapsAround) {
+    enable_ring(6);  // 256 bytes: 8 entries
+    for (uint32_t count = 0; count < 9; ++count) {
+        ih.raise({.data = {count, 0, 0, 0}});
+        set(oss::regIH_RB_RPTR, get(oss::regIH_RB_WPTR));
+    }
+    EXPECT_EQ(get(oss::regIH_RB_WPTR), 32u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 16), 8u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 7 * 32 + 16), 7u);
+    EXPECT_EQ(memory.get<uint32_t>(ring + 256), 0u);  // nothing beyond the ring
+}
+
+TEST_F(IhTest, OverflowIsSaidAndCleared) {
+    enable_ring(6);
+    for (int count = 0; count < 8; ++count) {
+        ih.raise({});
+    }
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 1u);  // wrapped to 0, RB_OVERFLOW
+    const uint32_t control = get(oss::regIH_RB_CNTL);
+    set(oss::regIH_RB_CNTL, control | 1u << 31);
+    set(oss::regIH_RB_CNTL, control);
+    set(oss::regIH_RB_RPTR, 0);
+    ih.raise({});
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 32u);
+}
+
+TEST_F(IhTest, RptrDoorbellRaisesAgainWhatCameMeanwhile) {
+    enable_ring(8);
+    ih.raise({});
+    ih.raise({});
+    interrupts = 0;
+    EXPECT_FALSE(ih.ring_doorbell(doorbell + 1, 64));
+    EXPECT_TRUE(ih.ring_doorbell(doorbell, 32));
+    EXPECT_EQ(interrupts, 1);
+    EXPECT_TRUE(ih.ring_doorbell(doorbell, 64));
+    EXPECT_EQ(interrupts, 1);
+    EXPECT_EQ(get(oss::regIH_RB_RPTR), 64u);
+}
+
+TEST_F(IhTest, WithoutAUsableRingAnEntryIsLost) {
+    ih.raise({});    // disabled
+    enable_ring(3);  // eight dwords: no room for two entries
+    ih.raise({});
+    enable_ring(8);
+    set(oss::regIH_RB_BASE, 0xffffffff);
+    ih.raise({});  // not in memory
+    EXPECT_EQ(ih.lost(), 3u);
+    EXPECT_EQ(ih.delivered(), 0u);
+    EXPECT_EQ(interrupts, 0);
+}
+
+TEST_F(IhTest, NoInterruptUnlessEnabled) {
+    enable_ring(8, 0);
+    ih.raise({});
+    EXPECT_EQ(ih.delivered(), 1u);
+    EXPECT_EQ(interrupts, 0);
+    EXPECT_TRUE(ih.ring_doorbell(doorbell, 0));
+    EXPECT_EQ(interrupts, 0);
+}
+
+TEST_F(IhTest, AnyRegisterStateKeepsToTheRing) {
+    uint32_t state = 12345;
+    const auto random = [&] { return state = state * 1664525 + 1013904223; };
+    for (int round = 0; round < 2000; ++round) {
+        set(oss::regIH_RB_CNTL, random());
+        set(oss::regIH_RB_BASE, random() >> (random() % 32));
+        set(oss::regIH_RB_BASE_HI, random() % 4 == 0 ? random() : 0);
+        set(oss::regIH_RB_WPTR, random());
+        set(oss::regIH_RB_WPTR_ADDR_LO, random() >> (random() % 32));
+        set(oss::regIH_RB_WPTR_ADDR_HI, random() % 4 == 0 ? random() : 0);
+        ih.raise({});
+    }
+    EXPECT_EQ(ih.lost() + ih.delivered(), 2000u);
+}
+
+}  // namespace
+}  // namespace gpuemu

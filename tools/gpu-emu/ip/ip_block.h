@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what all IP blocks have in common: they claim their registers when they are made and
+// put them into the state after a reset when told.
+// Thread: device loop only.
+#pragma once
+
+namespace gpuemu {
+
+enum class ResetKind {
+    cold,   // power-on
+    flr,    // function-level reset: all state but what lies outside the chip (EEPROM)
+    mode1,  // the whole ASIC, asked for by the driver or the host of a virtual function
+};
+
+class IpBlock {
+public:
+    virtual ~IpBlock() = default;
+
+    /// The register file was cleared: presets what reads as non-zero, forgets the rest.
+    virtual void reset(ResetKind kind) = 0;
+};
+
+}  // namespace gpuemu

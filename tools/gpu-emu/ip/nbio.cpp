@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the NBIO registers, as nbio_v7_9.c and amdgpu_discovery.c use them.
+// Thread: device loop only.
+// Does not model: see nbio.h.
+#include "gpu-emu/ip/nbio.h"
+
+#include <cstring>
+
+#include "gpu-emu/ip/regs/nbio_7_9_0.h"
+
+namespace gpuemu {
+namespace {
+
+namespace nbio = nbio_7_9_0;
+
+constexpr uint32_t spx_mode = 0;       // PARTITION_COMPUTE_STATUS: one partition of all XCCs
+constexpr uint32_t nps1_mode_bit = 1;  // one bit per NPS mode, in PARTITION_MEM_CAP and _STATUS
+
+}  // namespace
+
+Nbio::Nbio(const Profile& profile, RegisterFile& registers, const Vram& vram)
+    : profile_(profile), ip_(profile.ip(HwId::NBIF)), registers_(registers), vram_(vram) {
+    claim_vram_window();
+    claim_smn_window();
+    claim_ras_status();
+    // Memory behind the host data path is coherent here: a flush is done when it is asked for.
+    registers_.on_read(at(ip_, nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE), 1,
+                       [](uint32_t) { return ~0u; });
+}
+
+void Nbio::reset(ResetKind) {
+    fatal_error_ = false;
+    const auto preset = [&](Reg reg, uint32_t value) { registers_.raw(at(ip_, reg)) = value; };
+    preset(nbio::regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE,
+           static_cast<uint32_t>(profile_.vram_bytes >> 20));
+    preset(nbio::regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER,
+           nbio::RCC_IOV_FUNC_IDENTIFIER__FUNC_IDENTIFIER::set(0, profile_.virtual_function));
+    // Revision 0 is an A0 part, which the driver refuses ("Unsupported A0").
+    preset(nbio::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0,
+           nbio::RCC_STRAP0_RCC_DEV0_EPF0_STRAP0__STRAP_ATI_REV_ID_DEV0_F0::set(0, 1));
+    preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_CAP, 1u << spx_mode);
+    preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_STATUS, spx_mode);
+    preset(nbio::regBIF_BX_PF0_PARTITION_MEM_CAP, nps1_mode_bit);
+    preset(nbio::regBIF_BX_PF0_PARTITION_MEM_STATUS,
+           nbio::PARTITION_MEM_STATUS__NPS_MODE::set(0, nps1_mode_bit));
+    for (const Reg zero_after_reset :
+         {nbio::regBIF_BX_PF0_MM_INDEX, nbio::regBIF_BX_PF0_MM_INDEX_HI,
+          nbio::regBIF_BX0_PCIE_INDEX2, nbio::regBIF_BX0_PCIE_INDEX2_HI,
+          nbio::regBIF_BX0_INTERRUPT_CNTL, nbio::regBIF_BX0_BACO_CNTL,
+          nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL, nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN}) {
+        preset(zero_after_reset, 0);
+    }
+}
+
+void Nbio::claim_vram_window() {
+    const uint32_t index = at(ip_, nbio::regBIF_BX_PF0_MM_INDEX);
+    const uint32_t index_high = at(ip_, nbio::regBIF_BX_PF0_MM_INDEX_HI);
+    const uint32_t data = at(ip_, nbio::regBIF_BX_PF0_MM_DATA);
+    // Without MM_APER the window would reach registers: no driver of this ASIC uses that.
+    const auto target = [this, index, index_high]() -> std::span<std::byte> {
+        const uint32_t low = registers_.raw(index);
+        if (nbio::BIF_BX_PF0_MM_INDEX__MM_APER::get(low) == 0) {
+            return {};
+        }
+        const uint64_t address = nbio::BIF_BX_PF0_MM_INDEX__MM_OFFSET::get(low) |
+                                 uint64_t{registers_.raw(index_high)} << 31;
+        const auto found = vram_.window(address & ~3ull, sizeof(uint32_t));
+        return found.size() == sizeof(uint32_t) ? found : std::span<std::byte>{};
+    };
+    registers_.on_read(data, 1, [target](uint32_t) {
+        uint32_t value = 0;
+        if (const auto source = target(); !source.empty()) {
+            std::memcpy(&value, source.data(), sizeof value);
+        }
+        return value;
+    });
+    registers_.on_write(data, 1, [target](uint32_t, uint32_t value) {
+        if (const auto destination = target(); !destination.empty()) {
+            std::memcpy(destination.data(), &value, sizeof value);
+        }
+    });
+}
+
+uint64_t Nbio::smn_address() const {
+    return (registers_.raw(at(ip_, nbio::regBIF_BX0_PCIE_INDEX2)) & ~3u) |
+           uint64_t{registers_.raw(at(ip_, nbio::regBIF_BX0_PCIE_INDEX2_HI)) & 0xff} << 32;
+}
+
+void Nbio::claim_smn_window() {
+    const uint32_t data = at(ip_, nbio::regBIF_BX0_PCIE_DATA2);
+    // SMN addresses below the size of BAR5 are the window itself, and with it these two registers:
+    // an index that names the data register would call itself without end.
+    const uint64_t own_address = uint64_t{data} * 4;
+    registers_.on_read(data, 1, [this, own_address](uint32_t) {
+        const uint64_t address = smn_address();
+        return address == own_address ? 0 : registers_.read_far(address);
+    });
+    registers_.on_write(data, 1, [this, own_address](uint32_t, uint32_t value) {
+        if (const uint64_t address = smn_address(); address != own_address) {
+            registers_.write_far(address, value);
+        }
+    });
+}
+
+void Nbio::claim_ras_status() {
+    using AthubStatus = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_STATUS;
+    using AthubClear = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_CLEAR;
+    const uint32_t control = at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL);
+    registers_.on_write(control, 1, [this](uint32_t dword, uint32_t value) {
+        if (AthubClear::get(value) != 0) {
+            fatal_error_ = false;
+        }
+        // The status bit is read-only, the clear bits read as zero.
+        value = AthubStatus::set(value, fatal_error_);
+        value = AthubClear::set(value, 0);
+        value = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_STATUS::set(value, 0);
+        value = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_CLEAR::set(value, 0);
+        registers_.raw(dword) = value;
+    });
+}
+
+void Nbio::latch_fatal_error() {
+    using AthubStatus = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_STATUS;
+    fatal_error_ = true;
+    uint32_t& control = registers_.raw(at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL));
+    control = AthubStatus::set(control, 1);
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Nbio.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/nbio.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+namespace gpuemu {
+namespace {
+
+// Addresses that the driver uses before it knows the table (amdgpu_discovery.c, amdgpu_virt.h).
+constexpr uint32_t mmMM_INDEX = 0, mmMM_DATA = 1, mmMM_INDEX_HI = 6;
+constexpr uint32_t mmRCC_CONFIG_MEMSIZE = 0xde3, mmRCC_IOV_FUNC_IDENTIFIER = 0xde5;
+constexpr uint32_t PCIE_INDEX2 = 0xe, PCIE_DATA2 = 0xf, PCIE_INDEX2_HI = 0x11;
+constexpr uint32_t BIF_DOORBELL_INT_CNTL = 0xd20 + 0xfe;
+
+class NbioTest : public testing::Test {
+protected:
+    NbioTest() {
+        profile.vram_bytes = 64u << 20;
+        nbio.reset(ResetKind::cold);
+    }
+    Profile profile = *find_profile("mi300x");
+    RegisterFile registers{2u << 20};
+    Vram vram{64u << 20};
+    Nbio nbio{profile, registers, vram};
+};
+
+TEST_F(NbioTest, IdentityAtTheFixedAddresses) {
+    EXPECT_EQ(registers.read(mmRCC_CONFIG_MEMSIZE), 64u);
+    EXPECT_EQ(registers.read(mmRCC_IOV_FUNC_IDENTIFIER), 0u);
+    EXPECT_NE(registers.read(0xd20 + 0x16) >> 24 & 0xf, 0u);  // revision
+    EXPECT_EQ(registers.read(0xd20 + 0x162), 1u);             // PARTITION_MEM_CAP: NPS1
+    EXPECT_EQ(registers.read(0xd20 + 0x164) >> 4 & 0xff, 1u);
+    EXPECT_EQ(registers.read(0xd20 + 0x107), ~0u);  // HDP flush done
+    EXPECT_TRUE(registers.unknown_reads().empty());
+}
+
+TEST(Nbio, VirtualFunctionSaysSo) {
+    const Profile& profile = *find_profile("mi300x-vf");
+    RegisterFile registers(2u << 20);
+    Vram vram(1u << 20);
+    Nbio nbio(profile, registers, vram);
+    nbio.reset(ResetKind::cold);
+    EXPECT_EQ(registers.read(mmRCC_IOV_FUNC_IDENTIFIER) & 1, 1u);
+}
+
+TEST_F(NbioTest, VramThroughTheIndexWindow) {
+    const uint64_t address = 0x123'4568;
+    registers.write(mmMM_INDEX, 0x80000000 | static_cast<uint32_t>(address));
+    registers.write(mmMM_INDEX_HI, 0);
+    registers.write(mmMM_DATA, 0xcafe1234);
+    uint32_t stored = 0;
+    std::memcpy(&stored, vram.window(address, 4).data(), 4);
+    EXPECT_EQ(stored, 0xcafe1234u);
+    EXPECT_EQ(registers.read(mmMM_DATA), 0xcafe1234u);
+    registers.write(mmMM_INDEX_HI, 1);  // 2 GiB: beyond VRAM
+    EXPECT_EQ(registers.read(mmMM_DATA), 0u);
+    registers.write(mmMM_INDEX_HI, 0);
+    registers.write(mmMM_INDEX, static_cast<uint32_t>(address));  // no aperture bit
+    EXPECT_EQ(registers.read(mmMM_DATA), 0u);
+}
+
+TEST_F(NbioTest, SmnThroughTheOtherWindow) {
+    registers.preset_far(0x12'03b1'0028, 77);
+    registers.write(PCIE_INDEX2, 0x03b10028);
+    registers.write(PCIE_INDEX2_HI, 0x12);
+    EXPECT_EQ(registers.read(PCIE_DATA2), 77u);
+    registers.write(PCIE_DATA2, 78);
+    EXPECT_EQ(registers.read_far(0x12'03b1'0028), 78u);
+    registers.write(PCIE_INDEX2_HI, 0);
+    registers.write(PCIE_INDEX2, 0x2000 * 4);  // in the window: the register itself
+    registers.write(PCIE_DATA2, 5);
+    EXPECT_EQ(registers.read(0x2000), 5u);
+}
+
+TEST_F(NbioTest, SmnWindowNamingItselfEnds) {
+    registers.write(PCIE_INDEX2_HI, 0);
+    registers.write(PCIE_INDEX2, PCIE_DATA2 * 4);
+    registers.write(PCIE_DATA2, 1);
+    EXPECT_EQ(registers.read(PCIE_DATA2), 0u);
+}
+
+TEST_F(NbioTest, FatalErrorStaysUntilCleared) {
+    constexpr uint32_t athub_status = 1u << 2, athub_clear = 1u << 18;
+    nbio.latch_fatal_error();
+    EXPECT_EQ(registers.read(BIF_DOORBELL_INT_CNTL) & athub_status, athub_status);
+    registers.write(BIF_DOORBELL_INT_CNTL, 0x01000000);  // other bits do not clear it
+    EXPECT_EQ(registers.read(BIF_DOORBELL_INT_CNTL), 0x01000000 | athub_status);
+    registers.write(BIF_DOORBELL_INT_CNTL, 0x01000000 | athub_status | athub_clear);
+    EXPECT_EQ(registers.read(BIF_DOORBELL_INT_CNTL), 0x01000000u);
+}
+
+}  // namespace
+}  // namespace gpuemu

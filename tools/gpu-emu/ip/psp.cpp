@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the mailboxes as psp_v13_0.c uses them, the ring and its commands as in psp_gfx_if.h.
+// Thread: device loop only; the guest polls on fences in its memory.
+// Does not model: see psp.h.
+#include "gpu-emu/ip/psp.h"
+
+#include <algorithm>
+#include <span>
+#include <utility>
+
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+namespace mp = mp_13_0_6;
+
+constexpr uint32_t response_flag = 0x80000000;  // GFX_FLAG_RESPONSE and the bootloader's "ready"
+constexpr uint32_t PSP_BL__LOAD_SOSDRV = 0x20000;
+constexpr uint32_t sos_version = 0x00360001;
+
+// The ring of a virtual function has a fixed size (PSP_RING_SIZE of amdgpu_psp.h allocates 4 KiB).
+constexpr uint32_t vf_ring_bytes = 0x1000;
+
+using GFX_CMD_ID = Field<19, 16>;
+enum PspGfxCtrlCmdId : uint32_t {
+    GFX_CTRL_CMD_ID_INIT_GPCOM_RING = 0x2,
+    GFX_CTRL_CMD_ID_DESTROY_RINGS = 0x3,
+    GFX_CTRL_CMD_ID_MODE1_RST = 0x7,
+    GFX_CTRL_CMD_ID_CONSUME_CMD = 0x9,
+    GFX_CTRL_CMD_ID_DESTROY_GPCOM_RING = 0xC,
+};
+
+enum PspGfxCmdId : uint32_t {
+    GFX_CMD_ID_LOAD_TA = 0x1,
+    GFX_CMD_ID_UNLOAD_TA = 0x2,
+    GFX_CMD_ID_INVOKE_CMD = 0x3,
+    GFX_CMD_ID_LOAD_ASD = 0x4,
+    GFX_CMD_ID_SETUP_TMR = 0x5,
+    GFX_CMD_ID_LOAD_IP_FW = 0x6,
+    GFX_CMD_ID_DESTROY_TMR = 0x7,
+    GFX_CMD_ID_PROG_REG = 0xB,
+    GFX_CMD_ID_LOAD_TOC = 0x20,
+    GFX_CMD_ID_AUTOLOAD_RLC = 0x21,
+    GFX_CMD_ID_BOOT_CFG = 0x22,
+    GFX_CMD_ID_SRIOV_SPATIAL_PART = 0x27,
+    GFX_CMD_ID_CONFIG_SQ_PERFMON = 0x46,
+    GFX_CMD_ID_PERF_HW = 0x4C,
+    GFX_CMD_ID_FB_FW_RESERV_ADDR = 0x50,
+    GFX_CMD_ID_FB_FW_RESERV_EXT_ADDR = 0x51,
+};
+
+enum PspRegProgId : uint32_t {  // amdgpu_psp.h
+    PSP_REG_IH_RB_CNTL = 0,
+    PSP_REG_IH_RB_CNTL_RING1 = 1,
+};
+
+constexpr uint32_t PSP_ERR_UNKNOWN_COMMAND = 0x100;
+constexpr uint32_t TEE_ERROR_ITEM_NOT_FOUND = 0xFFFF0008;
+
+// struct psp_gfx_rb_frame, in dwords.
+constexpr std::size_t frame_cmd_buf_addr = 0, frame_fence_addr = 3, frame_fence_value = 5;
+
+// struct psp_gfx_cmd_resp, in dwords.
+constexpr std::size_t cmd_id = 2, cmd_payload = 7, cmd_resp = 216, resp_dwords = 24;
+// struct psp_gfx_resp.
+constexpr std::size_t resp_status = 0, resp_session_id = 1, resp_fw_addr_lo = 2,
+                      resp_fw_addr_hi = 3, resp_tmr_size = 4;
+
+constexpr uint32_t tmr_bytes = 16u << 20;
+
+uint64_t join(std::span<const uint32_t> dwords, std::size_t low) {
+    return dwords[low] | uint64_t{dwords[low + 1]} << 32;
+}
+
+}  // namespace
+
+Psp::Psp(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::MP0)) {
+    RegisterFile& registers = context_.registers;
+    registers.on_write(at(ip_, mp::regMP0_SMN_C2PMSG_35), 1,
+                       [this](uint32_t, uint32_t command) { bootloader_command(command); });
+    registers.on_read(at(ip_, mp::regMP0_SMN_C2PMSG_81), 1,
+                      [this](uint32_t) { return read_sign_of_life(); });
+    const bool vf = context_.profile.virtual_function;
+    const Reg mailbox = vf ? mp::regMP0_SMN_C2PMSG_101 : mp::regMP0_SMN_C2PMSG_64;
+    registers.on_write(at(ip_, mailbox), 1, [this, mailbox](uint32_t, uint32_t command) {
+        ring_command(mailbox, command);
+    });
+    if (!vf) {  // a virtual function says CONSUME_CMD instead
+        registers.on_write(at(ip_, mp::regMP0_SMN_C2PMSG_67), 1,
+                           [this](uint32_t, uint32_t wptr) { consume(wptr); });
+    }
+}
+
+void Psp::reset(ResetKind) {
+    sos_ = Sos::absent;
+    ring_dwords_ = 0;
+    rptr_ = 0;
+    sessions_.clear();
+    reg(mp::regMP0_SMN_C2PMSG_33) = response_flag;
+    reg(mp::regMP0_SMN_C2PMSG_35) = response_flag;
+    reg(mp::regMP0_SMN_C2PMSG_58) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_64) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_67) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_101) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_102) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_127) = context_.profile.ras_capabilities;
+}
+
+void Psp::bootloader_command(uint32_t command) {
+    if (command == PSP_BL__LOAD_SOSDRV) {
+        sos_ = Sos::starting;
+        reg(mp::regMP0_SMN_C2PMSG_58) = sos_version;
+        reg(mp::regMP0_SMN_C2PMSG_64) = response_flag;
+    }
+    reg(mp::regMP0_SMN_C2PMSG_35) = response_flag;  // done, no error in the low byte
+}
+
+uint32_t Psp::read_sign_of_life() {
+    if (sos_ == Sos::starting) {
+        // The driver samples the register once after it started sOS and then waits for it to
+        // change: a secure OS that was faster than the first sample would never be seen.
+        sos_ = Sos::alive;
+        return 0;
+    }
+    return sos_ == Sos::alive ? 1 : 0;
+}
+
+void Psp::ring_command(Reg mailbox, uint32_t command) {
+    const bool vf = context_.profile.virtual_function;
+    switch (GFX_CMD_ID::get(command)) {
+        case GFX_CTRL_CMD_ID_INIT_GPCOM_RING:
+            if (vf) {
+                create_ring(reg64(mp::regMP0_SMN_C2PMSG_102), vf_ring_bytes);
+                reg(mp::regMP0_SMN_C2PMSG_102) = 0;  // from now on the write pointer
+            } else {
+                create_ring(reg64(mp::regMP0_SMN_C2PMSG_69), reg(mp::regMP0_SMN_C2PMSG_71));
+                reg(mp::regMP0_SMN_C2PMSG_67) = 0;
+            }
+            break;
+        case GFX_CTRL_CMD_ID_DESTROY_RINGS:
+        case GFX_CTRL_CMD_ID_DESTROY_GPCOM_RING: ring_dwords_ = 0; break;
+        case GFX_CTRL_CMD_ID_CONSUME_CMD:
+            if (vf) {
+                consume(reg(mp::regMP0_SMN_C2PMSG_102));
+            }
+            break;
+        case GFX_CTRL_CMD_ID_MODE1_RST:
+            if (!vf) {
+                context_.mode1_reset();
+            }
+            break;
+        default: hp::log::debug("PSP control command ignored", {{"command", command}}); break;
+    }
+    reg(mailbox) = response_flag;
+}
+
+void Psp::create_ring(uint64_t address, uint32_t bytes) {
+    constexpr uint32_t max_ring_bytes = 64u << 10;  // the driver makes one of 4 KiB
+    const uint32_t frames = std::min(bytes, max_ring_bytes) / (frame_dwords * 4);
+    ring_address_ = address;
+    ring_dwords_ = frames * frame_dwords;
+    rptr_ = 0;
+}
+
+void Psp::consume(uint32_t wptr) {
+    if (ring_dwords_ == 0 || wptr > ring_dwords_ || wptr % frame_dwords != 0) {
+        hp::log::debug("PSP ring write pointer ignored",
+                       {{"wptr", wptr}, {"ring_dwords", ring_dwords_}});
+        return;
+    }
+    wptr %= ring_dwords_;
+    while (rptr_ != wptr) {
+        run_frame(ring_address_ + uint64_t{rptr_} * 4);
+        rptr_ = (rptr_ + frame_dwords) % ring_dwords_;
+    }
+}
+
+void Psp::run_frame(uint64_t address) {
+    std::array<uint32_t, frame_dwords> frame{};
+    std::array<uint32_t, command_dwords> command{};
+    GpuMemory& memory = context_.memory;
+    if (!memory.read(Hub::mm, 0, address, std::as_writable_bytes(std::span(frame)))) {
+        return;
+    }
+    const uint64_t buffer = join(frame, frame_cmd_buf_addr);
+    if (!memory.read(Hub::mm, 0, buffer, std::as_writable_bytes(std::span(command)))) {
+        return;
+    }
+    ++commands_;
+    execute(command);
+    const auto response = std::span(command).subspan(cmd_resp, resp_dwords);
+    // The driver reads the response once it sees the fence: in this order. No response, no fence.
+    if (memory.write(Hub::mm, 0, buffer + cmd_resp * 4, std::as_bytes(response))) {
+        memory.write32(Hub::mm, 0, join(frame, frame_fence_addr), frame[frame_fence_value]);
+    }
+}
+
+void Psp::execute(std::array<uint32_t, command_dwords>& command) {
+    const auto payload = std::span<const uint32_t>(command).subspan(cmd_payload);
+    const auto response = std::span(command).subspan(cmd_resp, resp_dwords);
+    std::ranges::fill(response, 0u);
+    switch (command[cmd_id]) {
+        case GFX_CMD_ID_LOAD_TA:
+        case GFX_CMD_ID_LOAD_ASD:
+            sessions_.insert(next_session_);
+            response[resp_session_id] = next_session_++;
+            break;
+        case GFX_CMD_ID_UNLOAD_TA:
+            if (sessions_.erase(payload[0]) == 0) {
+                response[resp_status] = TEE_ERROR_ITEM_NOT_FOUND;
+            }
+            break;
+        case GFX_CMD_ID_INVOKE_CMD:
+            // The shared buffer is left as it is: in each of them a status of zero is success.
+            if (!sessions_.contains(payload[0])) {
+                response[resp_status] = TEE_ERROR_ITEM_NOT_FOUND;
+            }
+            break;
+        case GFX_CMD_ID_LOAD_IP_FW:
+            response[resp_fw_addr_lo] = payload[0];  // it stays where it is
+            response[resp_fw_addr_hi] = payload[1];
+            break;
+        case GFX_CMD_ID_LOAD_TOC: response[resp_tmr_size] = tmr_bytes; break;
+        case GFX_CMD_ID_PROG_REG: program_register(payload[1], payload[0]); break;
+        case GFX_CMD_ID_SETUP_TMR:
+        case GFX_CMD_ID_DESTROY_TMR:
+        case GFX_CMD_ID_AUTOLOAD_RLC:
+        case GFX_CMD_ID_BOOT_CFG:
+        case GFX_CMD_ID_SRIOV_SPATIAL_PART:
+        case GFX_CMD_ID_CONFIG_SQ_PERFMON:
+        case GFX_CMD_ID_PERF_HW:
+        case GFX_CMD_ID_FB_FW_RESERV_ADDR:  // nothing is reserved: size 0
+        case GFX_CMD_ID_FB_FW_RESERV_EXT_ADDR: break;
+        default:
+            hp::log::debug("unknown PSP command", {{"command", command[cmd_id]}});
+            response[resp_status] = PSP_ERR_UNKNOWN_COMMAND;
+            break;
+    }
+}
+
+void Psp::program_register(uint32_t id, uint32_t value) {
+    const IpInstance& osssys = context_.profile.ip(HwId::OSSSYS);
+    switch (id) {
+        case PSP_REG_IH_RB_CNTL:
+            context_.registers.write(at(osssys, osssys_4_4_2::regIH_RB_CNTL), value);
+            break;
+        case PSP_REG_IH_RB_CNTL_RING1:
+            context_.registers.write(at(osssys, osssys_4_4_2::regIH_RB_CNTL_RING1), value);
+            break;
+        default: break;  // registers without a meaning here
+    }
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the PSP (MP0 13.0.6): the bootloader mailbox that takes firmware, the sign of life of
+// the secure OS, and the GPCOM ring of commands, for bare metal and for a virtual function.
+// Thread: device loop only.
+// Does not model: running or checking firmware, trusted applications (their commands succeed and
+// change nothing), the RBI ring, memory training, interrupts to the driver.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <set>
+
+#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/ip_block.h"
+#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/mem/gpu_memory.h"
+#include "gpu-emu/profiles/profile.h"
+
+namespace gpuemu {
+
+class Psp : public IpBlock {
+public:
+    struct Context {
+        const Profile& profile;
+        RegisterFile& registers;
+        GpuMemory& memory;
+        std::function<void()> mode1_reset;  // may be carried out later
+    };
+
+    explicit Psp(Context context);
+
+    void reset(ResetKind kind) override;
+
+    bool sos_alive() const { return sos_ == Sos::alive; }
+    uint64_t commands() const { return commands_; }
+
+private:
+    enum class Sos { absent, starting, alive };
+
+    static constexpr uint32_t frame_dwords = 16;
+    static constexpr std::size_t command_dwords = 256;
+
+    void bootloader_command(uint32_t command);
+    uint32_t read_sign_of_life();
+    void ring_command(Reg mailbox, uint32_t command);
+    void create_ring(uint64_t address, uint32_t bytes);
+    void consume(uint32_t wptr);
+    void run_frame(uint64_t address);
+    void execute(std::array<uint32_t, command_dwords>& command);
+    void program_register(uint32_t id, uint32_t value);
+    uint32_t& reg(Reg reg) { return context_.registers.raw(at(ip_, reg)); }
+    uint64_t reg64(Reg low) { return context_.registers.raw64(at(ip_, low)); }
+
+    Context context_;
+    const IpInstance& ip_;
+    Sos sos_ = Sos::absent;
+    uint64_t ring_address_ = 0;
+    uint32_t ring_dwords_ = 0;  // 0: no ring
+    uint32_t rptr_ = 0;         // dwords
+    uint32_t next_session_ = 1;
+    std::set<uint32_t> sessions_;
+    uint64_t commands_ = 0;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Psp: the order of psp_v13_0.c, commands in shared memory.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/psp.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
+#include "gpu-emu/ip/test_memory.h"
+
+namespace gpuemu {
+namespace {
+
+namespace mp = mp_13_0_6;
+
+constexpr uint64_t ring = 0x40000, command_buffer = 0x50000, fence = 0x60000;
+constexpr uint32_t ring_bytes = 0x1000, response_flag = 0x80000000;
+
+class PspTest : public testing::Test {
+protected:
+    explicit PspTest(const char* profile_name = "mi300x") : profile(*find_profile(profile_name)) {
+        psp.reset(ResetKind::cold);
+    }
+
+    uint32_t address(Reg reg) const { return at(profile.ip(HwId::MP0), reg); }
+    uint32_t get(Reg reg) { return registers.read(address(reg)); }
+    void set(Reg reg, uint32_t value) { registers.write(address(reg), value); }
+
+    void start_sos() {
+        set(mp::regMP0_SMN_C2PMSG_35, 0x20000);
+        get(mp::regMP0_SMN_C2PMSG_81);
+    }
+    void create_ring() {
+        set(mp::regMP0_SMN_C2PMSG_69, static_cast<uint32_t>(ring));
+        set(mp::regMP0_SMN_C2PMSG_70, static_cast<uint32_t>(ring >> 32));
+        set(mp::regMP0_SMN_C2PMSG_71, ring_bytes);
+        set(mp::regMP0_SMN_C2PMSG_64, 2 << 16);
+    }
+
+    /// Frame `index` of the ring: `command` with arguments in the command buffer, fence `value`.
+    void put_frame(uint32_t index, uint32_t value, uint64_t buffer = command_buffer) {
+        memory.put<uint64_t>(ring + 64 * index, buffer);
+        memory.put<uint64_t>(ring + 64 * index + 12, fence);
+        memory.put<uint32_t>(ring + 64 * index + 20, value);
+    }
+    void put_command(uint32_t id, std::initializer_list<uint32_t> payload,
+                     uint64_t buffer = command_buffer) {
+        memory.put<uint32_t>(buffer + 8, id);
+        uint64_t position = buffer + 28;
+        for (const uint32_t dword : payload) {
+            memory.put<uint32_t>(position, dword);
+            position += 4;
+        }
+        memory.put<uint32_t>(buffer + 864, 0xdeadbeef);
+    }
+    uint32_t response(unsigned dword, uint64_t buffer = command_buffer) const {
+        return memory.get<uint32_t>(buffer + 864 + 4 * dword);
+    }
+    /// Submits one command at the current end of the ring; true when its fence came.
+    bool submit(uint32_t id, std::initializer_list<uint32_t> payload = {}) {
+        put_command(id, payload);
+        put_frame(next, ++fences);
+        next = (next + 1) % (ring_bytes / 64);
+        set(mp::regMP0_SMN_C2PMSG_67, next * 16);
+        return memory.get<uint32_t>(fence) == fences;
+    }
+
+    const Profile& profile;
+    RegisterFile registers{2u << 20};
+    TestMemory memory;
+    int mode1 = 0;
+    Psp psp{{profile, registers, memory, [this] { ++mode1; }}};
+    uint32_t next = 0, fences = 0;
+};
+
+TEST_F(PspTest, ColdDeviceIsReadyAndSosIsNot) {
+    EXPECT_EQ(registers.read(0x16061), response_flag);  // where the driver looks before the table
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_35), response_flag);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_81), 0u);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_127), 0x100002fu);
+}
+
+TEST_F(PspTest, SignOfLifeChangesAfterTheFirstSample) {
+    set(mp::regMP0_SMN_C2PMSG_36, 0x8001);
+    set(mp::regMP0_SMN_C2PMSG_35, 0x80000);  // key database
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_35), response_flag);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_81), 0u);
+    EXPECT_FALSE(psp.sos_alive());
+    set(mp::regMP0_SMN_C2PMSG_35, 0x20000);
+    const uint32_t sample = get(mp::regMP0_SMN_C2PMSG_81);
+    EXPECT_NE(get(mp::regMP0_SMN_C2PMSG_81), sample);
+    EXPECT_TRUE(psp.sos_alive());
+    EXPECT_NE(get(mp::regMP0_SMN_C2PMSG_58), 0u);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_64), response_flag);
+}
+
+TEST_F(PspTest, CommandsGetResponseAndFence) {
+    start_sos();
+    create_ring();
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_64), response_flag);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_67), 0u);
+    ASSERT_TRUE(submit(0x6, {0x11110000, 0x80, 4096, 4}));  // LOAD_IP_FW
+    EXPECT_EQ(response(0), 0u);
+    EXPECT_EQ(response(2), 0x11110000u);
+    EXPECT_EQ(response(3), 0x80u);
+    ASSERT_TRUE(submit(0x20));  // LOAD_TOC
+    EXPECT_GT(response(4), 0u);
+    EXPECT_EQ(psp.commands(), 2u);
+}
+
+TEST_F(PspTest, SessionsAreKnownUntilUnloaded) {
+    start_sos();
+    create_ring();
+    ASSERT_TRUE(submit(0x1));
+    const uint32_t session = response(1);
+    ASSERT_TRUE(submit(0x4));
+    EXPECT_NE(response(1), session);
+    ASSERT_TRUE(submit(0x3, {session, 7}));
+    EXPECT_EQ(response(0), 0u);
+    ASSERT_TRUE(submit(0x2, {session}));
+    EXPECT_EQ(response(0), 0u);
+    ASSERT_TRUE(submit(0x3, {session, 7}));
+    EXPECT_NE(response(0), 0u);
+}
+
+TEST_F(PspTest, UnknownCommandsSaySo) {
+    start_sos();
+    create_ring();
+    ASSERT_TRUE(submit(0x77));
+    EXPECT_EQ(response(0), 0x100u);
+}
+
+TEST_F(PspTest, SeveralFramesAndTheWrapAround) {
+    start_sos();
+    create_ring();
+    for (uint32_t count = 0; count < ring_bytes / 64 - 1; ++count) {
+        ASSERT_TRUE(submit(0x5));
+    }
+    // Two frames with one write of the pointer, the second at the start of the ring again.
+    put_command(0x5, {});
+    put_frame(ring_bytes / 64 - 1, 1000);
+    put_frame(0, 1001);
+    set(mp::regMP0_SMN_C2PMSG_67, 16);
+    EXPECT_EQ(memory.get<uint32_t>(fence), 1001u);
+    EXPECT_EQ(psp.commands(), ring_bytes / 64 + 1);
+}
+
+TEST_F(PspTest, RubbishPointersAndAddressesAreHarmless) {
+    start_sos();
+    set(mp::regMP0_SMN_C2PMSG_67, 16);  // no ring yet
+    create_ring();
+    set(mp::regMP0_SMN_C2PMSG_67, 7);
+    set(mp::regMP0_SMN_C2PMSG_67, 0x7fffffff);
+    EXPECT_EQ(psp.commands(), 0u);
+    put_frame(0, 5, 0xffff'ffff'0000);
+    set(mp::regMP0_SMN_C2PMSG_67, 16);
+    EXPECT_EQ(memory.get<uint32_t>(fence), 0u);  // no response, no fence
+    set(mp::regMP0_SMN_C2PMSG_71, 0xffffffff);
+    set(mp::regMP0_SMN_C2PMSG_64, 2 << 16);
+    set(mp::regMP0_SMN_C2PMSG_67, 0x3fff0);  // the ring is not that large, whatever was asked for
+    EXPECT_EQ(psp.commands(), 0u);
+}
+
+TEST_F(PspTest, DestroyedRingTakesNothing) {
+    start_sos();
+    create_ring();
+    set(mp::regMP0_SMN_C2PMSG_64, 3 << 16);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_64), response_flag);
+    EXPECT_FALSE(submit(0x5));
+}
+
+TEST_F(PspTest, Mode1ResetIsAskedFor) {
+    start_sos();
+    set(mp::regMP0_SMN_C2PMSG_64, 7 << 16);
+    EXPECT_EQ(mode1, 1);
+    psp.reset(ResetKind::mode1);
+    EXPECT_FALSE(psp.sos_alive());
+}
+
+class VfPspTest : public PspTest {
+protected:
+    VfPspTest() : PspTest("mi300x-vf") {}
+};
+
+TEST_F(VfPspTest, RingOfAVirtualFunction) {
+    set(mp::regMP0_SMN_C2PMSG_101, 0xC << 16);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_101), response_flag);
+    set(mp::regMP0_SMN_C2PMSG_102, static_cast<uint32_t>(ring));
+    set(mp::regMP0_SMN_C2PMSG_103, static_cast<uint32_t>(ring >> 32));
+    set(mp::regMP0_SMN_C2PMSG_101, 2 << 16);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_101), response_flag);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_102), 0u);  // the write pointer from now on
+    put_command(0xB, {0x00020101, 0});              // PROG_REG IH_RB_CNTL
+    put_frame(0, 9);
+    set(mp::regMP0_SMN_C2PMSG_102, 16);
+    EXPECT_EQ(memory.get<uint32_t>(fence), 0u);
+    set(mp::regMP0_SMN_C2PMSG_101, 9 << 16);  // CONSUME_CMD
+    EXPECT_EQ(memory.get<uint32_t>(fence), 9u);
+    EXPECT_EQ(registers.read(at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_RB_CNTL)),
+              0x00020101u);
+    set(mp::regMP0_SMN_C2PMSG_101, 7 << 16);
+    EXPECT_EQ(mode1, 0);  // not for a virtual function to ask for
+}
+
+}  // namespace
+}  // namespace gpuemu

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the list of registers with a name, taken from the constants of ip/regs/.
+// Thread: immutable after construction.
+// Does not model: see register_names.h.
+#include "gpu-emu/ip/register_names.h"
+
+#include <fmt/format.h>
+
+#include "gpu-emu/ip/regs/gc_9_4_3.h"
+#include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/regs/nbio_7_9_0.h"
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
+#include "gpu-emu/ip/regs/sdma_4_4_2.h"
+
+namespace gpuemu {
+namespace {
+
+/// A register, or `count` of them `stride` dwords apart whose number stands for {} in the name.
+struct NamedRegister {
+    HwId hw_id;
+    Reg reg;
+    const char* name;
+    uint32_t count = 1;
+    uint32_t stride = 1;
+};
+
+// The name of a constant is only to be had from the preprocessor.
+#define NAMED(hw, block, reg) \
+    { HwId::hw, block::reg, #reg }
+#define RANGE(hw, block, reg, pattern, count, stride) \
+    { HwId::hw, block::reg, pattern, count, stride }
+
+constexpr NamedRegister named_registers[] = {
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_MM_INDEX),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_MM_DATA),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_MM_INDEX_HI),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_PCIE_INDEX2),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_PCIE_DATA2),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_PCIE_INDEX2_HI),
+    NAMED(NBIF, nbio_7_9_0, regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0),
+    NAMED(NBIF, nbio_7_9_0, regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE),
+    NAMED(NBIF, nbio_7_9_0, regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_BIF_DOORBELL_INT_CNTL),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_GPU_HDP_FLUSH_REQ),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_GPU_HDP_FLUSH_DONE),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_INTERRUPT_CNTL),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_INTERRUPT_CNTL2),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_BIF_FB_EN),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_BACO_CNTL),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX0_REMAP_HDP_MEM_FLUSH_CNTL),
+    NAMED(NBIF, nbio_7_9_0, regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_PARTITION_COMPUTE_CAP),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_PARTITION_MEM_CAP),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_PARTITION_COMPUTE_STATUS),
+    NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_PARTITION_MEM_STATUS),
+    RANGE(NBIF, nbio_7_9_0, mmMAILBOX_MSGBUF_TRN_DW0, "mmMAILBOX_MSGBUF_TRN_DW{}", 4, 1),
+    RANGE(NBIF, nbio_7_9_0, mmMAILBOX_MSGBUF_RCV_DW0, "mmMAILBOX_MSGBUF_RCV_DW{}", 4, 1),
+    NAMED(NBIF, nbio_7_9_0, mmMAILBOX_CONTROL),
+    NAMED(NBIF, nbio_7_9_0, mmMAILBOX_INT_CNTL),
+    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_CNTL),
+    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_STATUS),
+    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_ADDR_LO32),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),
+    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),
+    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_OFFSET),
+    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_LOCATION_BASE),
+    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_LOCATION_TOP),
+    NAMED(GC, gc_9_4_3, regGRBM_STATUS2),
+    NAMED(GC, gc_9_4_3, regGRBM_STATUS),
+    NAMED(GC, gc_9_4_3, regGRBM_GFX_CNTL),
+    NAMED(GC, gc_9_4_3, regCC_GC_SHADER_ARRAY_CONFIG),
+    NAMED(GC, gc_9_4_3, regGC_USER_SHADER_ARRAY_CONFIG),
+    NAMED(GC, gc_9_4_3, regCP_MEC_CNTL),
+    NAMED(GC, gc_9_4_3, regCP_PQ_WPTR_POLL_CNTL1),
+    NAMED(GC, gc_9_4_3, regCPC_INT_STATUS),
+    NAMED(GC, gc_9_4_3, regCP_HYP_XCP_CTL),
+    NAMED(GC, gc_9_4_3, regCP_MQD_BASE_ADDR),
+    NAMED(GC, gc_9_4_3, regCP_MQD_BASE_ADDR_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_ACTIVE),
+    NAMED(GC, gc_9_4_3, regCP_HQD_VMID),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_BASE),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_BASE_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_RPTR),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_RPTR_REPORT_ADDR),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_RPTR_REPORT_ADDR_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_WPTR_POLL_ADDR),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_WPTR_POLL_ADDR_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_DOORBELL_CONTROL),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_CONTROL),
+    NAMED(GC, gc_9_4_3, regCP_HQD_IB_BASE_ADDR),
+    NAMED(GC, gc_9_4_3, regCP_HQD_IB_BASE_ADDR_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_IB_RPTR),
+    NAMED(GC, gc_9_4_3, regCP_HQD_IB_CONTROL),
+    NAMED(GC, gc_9_4_3, regCP_HQD_DEQUEUE_REQUEST),
+    NAMED(GC, gc_9_4_3, regCP_HQD_AQL_CONTROL),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_WPTR_LO),
+    NAMED(GC, gc_9_4_3, regCP_HQD_PQ_WPTR_HI),
+    NAMED(GC, gc_9_4_3, regCP_HQD_AQL_DISPATCH_ID_HI),
+    NAMED(GC, gc_9_4_3, regSCRATCH_REG0),
+    NAMED(GC, gc_9_4_3, regSCRATCH_REG1),
+    NAMED(GC, gc_9_4_3, regSCRATCH_REG2),
+    NAMED(GC, gc_9_4_3, regSCRATCH_REG3),
+    NAMED(GC, gc_9_4_3, regRLC_SAFE_MODE),
+    NAMED(GC, gc_9_4_3, regRLC_GPU_CLOCK_COUNT_LSB),
+    NAMED(GC, gc_9_4_3, regRLC_GPU_CLOCK_COUNT_MSB),
+    NAMED(GC, gc_9_4_3, regRLC_CAPTURE_GPU_CLOCK_COUNT),
+    NAMED(GC, gc_9_4_3, regRLC_SPARE_INT),
+    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_CNTL),
+    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_STATUS),
+    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_ADDR_LO32),
+    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),
+    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),
+    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),
+    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),
+    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),
+    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),
+    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,
+          "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),
+    NAMED(GC, gc_9_4_3, regMC_VM_FB_OFFSET),
+    NAMED(GC, gc_9_4_3, regMC_VM_FB_LOCATION_BASE),
+    NAMED(GC, gc_9_4_3, regMC_VM_FB_LOCATION_TOP),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_CNTL),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_BASE),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_BASE_HI),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_RPTR),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_WPTR),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_WPTR_ADDR_HI),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_WPTR_ADDR_LO),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_DOORBELL_RPTR),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_RB_CNTL_RING1),
+    NAMED(OSSSYS, osssys_4_4_2, regIH_CHICKEN),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_33),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_35),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_36),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_58),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_64),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_67),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_69),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_70),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_71),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_81),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_101),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_102),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_103),
+    NAMED(MP0, mp_13_0_6, regMP0_SMN_C2PMSG_127),
+    NAMED(MP0, mp_13_0_6, regMP1_SMN_C2PMSG_66),
+    NAMED(MP0, mp_13_0_6, regMP1_SMN_C2PMSG_82),
+    NAMED(MP0, mp_13_0_6, regMP1_SMN_C2PMSG_90),
+};
+
+#undef NAMED
+#undef RANGE
+
+/// Queue registers of an SDMA instance, relative to the queue's RB_CNTL.
+struct SdmaQueueRegister {
+    uint32_t offset;
+    const char* name;
+};
+
+constexpr SdmaQueueRegister sdma_queue_registers[] = {
+    {sdma_4_4_2::RB_CNTL, "RB_CNTL"},
+    {sdma_4_4_2::RB_BASE, "RB_BASE"},
+    {sdma_4_4_2::RB_BASE_HI, "RB_BASE_HI"},
+    {sdma_4_4_2::RB_RPTR, "RB_RPTR"},
+    {sdma_4_4_2::RB_RPTR_HI, "RB_RPTR_HI"},
+    {sdma_4_4_2::RB_WPTR, "RB_WPTR"},
+    {sdma_4_4_2::RB_WPTR_HI, "RB_WPTR_HI"},
+    {sdma_4_4_2::RB_RPTR_ADDR_HI, "RB_RPTR_ADDR_HI"},
+    {sdma_4_4_2::RB_RPTR_ADDR_LO, "RB_RPTR_ADDR_LO"},
+    {sdma_4_4_2::DOORBELL, "DOORBELL"},
+    {sdma_4_4_2::DOORBELL_OFFSET, "DOORBELL_OFFSET"},
+};
+
+void add_sdma(const IpInstance& ip, std::unordered_map<uint32_t, std::string>& names) {
+    constexpr uint32_t rlc_queues = 8;
+    const auto add_queue = [&](Reg rb_cntl, uint32_t index, const std::string& queue) {
+        for (const SdmaQueueRegister& reg : sdma_queue_registers) {
+            const uint32_t dword = at(ip, rb_cntl) + index * sdma_4_4_2::queue_stride + reg.offset;
+            names.emplace(dword, fmt::format("SDMA{}.regSDMA_{}_{}", ip.instance, queue, reg.name));
+        }
+    };
+    names.emplace(at(ip, sdma_4_4_2::regSDMA_STATUS_REG),
+                  fmt::format("SDMA{}.regSDMA_STATUS_REG", ip.instance));
+    add_queue(sdma_4_4_2::regSDMA_GFX_RB_CNTL, 0, "GFX");
+    add_queue(sdma_4_4_2::regSDMA_PAGE_RB_CNTL, 0, "PAGE");
+    for (uint32_t queue = 0; queue < rlc_queues; ++queue) {
+        add_queue(sdma_4_4_2::regSDMA_RLC0_RB_CNTL, queue, fmt::format("RLC{}", queue));
+    }
+}
+
+/// Both hubs use the same names.
+const char* prefix(HwId hw_id) {
+    return hw_id == HwId::MMHUB ? "MMHUB." : "";
+}
+
+}  // namespace
+
+RegisterNames::RegisterNames(const Profile& profile) {
+    for (const NamedRegister& named : named_registers) {
+        const uint32_t first = at(profile.ip(named.hw_id), named.reg);
+        for (uint32_t index = 0; index < named.count; ++index) {
+            names_.emplace(first + index * named.stride,
+                           prefix(named.hw_id) + fmt::format(fmt::runtime(named.name), index));
+        }
+    }
+    for (const IpInstance& ip : profile.ips) {
+        if (ip.hw_id == HwId::SDMA0) {
+            add_sdma(ip, names_);
+        }
+    }
+}
+
+std::string RegisterNames::name(uint32_t dword) const {
+    const auto found = names_.find(dword);
+    return found == names_.end() ? std::string() : found->second;
+}
+
+}  // namespace gpuemu

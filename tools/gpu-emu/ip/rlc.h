@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the few RLC registers the driver waits for or reads: safe mode and the GPU clock
+// counter.
+// Thread: device loop only.
+// Does not model: power gating, save and restore lists, SPM.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/ip_block.h"
+#include "gpu-emu/profiles/profile.h"
+
+namespace gpuemu {
+
+class Rlc : public IpBlock {
+public:
+    Rlc(const Profile& profile, RegisterFile& registers, std::function<uint64_t()> gpu_clock);
+
+    void reset(ResetKind kind) override;
+
+private:
+    const IpInstance& ip_;
+    RegisterFile& registers_;
+    std::function<uint64_t()> gpu_clock_;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the messages of smu_v13_0_6_ppsmc.h, as smu_v13_0_6_ppt.c sends them.
+// Thread: device loop only.
+// Does not model: see smu.h.
+#include "gpu-emu/ip/smu.h"
+
+#include <span>
+#include <utility>
+
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/smu_tables.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+namespace mp = mp_13_0_6;
+namespace tables = smu_13_0_6;
+
+enum PpsmcResult : uint32_t {
+    PPSMC_Result_OK = 0x1,
+    PPSMC_Result_Failed = 0xFF,
+};
+
+enum PpsmcMessage : uint32_t {
+    PPSMC_MSG_TestMessage = 0x1,
+    PPSMC_MSG_GetSmuVersion = 0x2,
+    PPSMC_MSG_GfxDriverReset = 0x3,
+    PPSMC_MSG_GetDriverIfVersion = 0x4,
+    PPSMC_MSG_RequestI2cTransaction = 0x7,
+    PPSMC_MSG_GetMetricsVersion = 0x8,
+    PPSMC_MSG_GetMetricsTable = 0x9,
+    PPSMC_MSG_GetEnabledSmuFeaturesLow = 0xB,
+    PPSMC_MSG_GetEnabledSmuFeaturesHigh = 0xC,
+    PPSMC_MSG_SetDriverDramAddrHigh = 0xD,
+    PPSMC_MSG_SetDriverDramAddrLow = 0xE,
+    PPSMC_MSG_GetMinDpmFreq = 0x15,
+    PPSMC_MSG_GetMaxDpmFreq = 0x16,
+    PPSMC_MSG_GetDpmFreqByIndex = 0x17,
+    PPSMC_MSG_GetPptLimit = 0x19,
+    PPSMC_MSG_GetMinGfxDpmFreq = 0x32,
+    PPSMC_MSG_GetMaxGfxDpmFreq = 0x33,
+    PPSMC_MSG_ReadThrottlerLimit = 0x35,
+    PPSMC_MSG_QueryValidMcaCount = 0x36,
+    PPSMC_MSG_McaBankDumpDW = 0x37,
+    PPSMC_MSG_GetCTFLimit = 0x38,
+    PPSMC_MSG_QueryValidMcaCeCount = 0x3A,
+    PPSMC_MSG_McaBankCeDumpDW = 0x3B,
+};
+
+enum PpsmcResetType : uint32_t {
+    PPSMC_RESET_TYPE_DRIVER_MODE_1_RESET = 0x1,
+    PPSMC_RESET_TYPE_DRIVER_MODE_2_RESET = 0x2,
+};
+
+// 85.121.0: from this version on the driver uses driver-side mode-2 resets for poison.
+constexpr uint32_t firmware_version = 0x00557900;
+constexpr uint32_t driver_interface_version = 8;
+
+// What is on, in FEATURE_LIST_e bits. Not all ones: the driver takes that as "everything",
+// including an EEPROM behind the firmware instead of I2C.
+constexpr uint32_t features_low = 0x3f8fffff;
+constexpr uint32_t features_high = 0x000001e8;
+
+constexpr uint32_t power_limit_watts = 750;
+constexpr uint32_t min_gfx_mhz = 132, max_gfx_mhz = 2100;
+constexpr uint32_t throttle_celsius = 100, shutdown_celsius = 110;
+constexpr uint32_t dpm_levels = 4;
+
+constexpr uint32_t q10(uint32_t value) {
+    return value << 10;
+}
+
+}  // namespace
+
+Smu::Smu(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::MP1)) {
+    context_.registers.on_write(at(ip_, mp::regMP1_SMN_C2PMSG_66), 1,
+                                [this](uint32_t, uint32_t message) { handle_message(message); });
+}
+
+void Smu::reset(ResetKind) {
+    driver_table_ = 0;
+    reg(mp::regMP1_SMN_C2PMSG_66) = 0;
+    reg(mp::regMP1_SMN_C2PMSG_82) = 0;
+    reg(mp::regMP1_SMN_C2PMSG_90) = PPSMC_Result_OK;  // idle
+    context_.registers.preset_far(mp::smnMP1_FIRMWARE_FLAGS, 1);
+}
+
+void Smu::handle_message(uint32_t message) {
+    ++messages_;
+    const std::optional<uint32_t> result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
+    if (!result) {
+        hp::log::debug("SMU message failed",
+                       {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
+    }
+    reg(mp::regMP1_SMN_C2PMSG_82) = result.value_or(0);
+    reg(mp::regMP1_SMN_C2PMSG_90) = result ? PPSMC_Result_OK : PPSMC_Result_Failed;
+}
+
+std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
+    const auto done = [](bool ok) { return ok ? std::optional<uint32_t>(0) : std::nullopt; };
+    switch (message) {
+        case PPSMC_MSG_TestMessage: return argument + 1;
+        case PPSMC_MSG_GetSmuVersion: return firmware_version;
+        case PPSMC_MSG_GetDriverIfVersion: return driver_interface_version;
+        case PPSMC_MSG_GfxDriverReset: return done(reset_asic(argument & 0xffff));
+        case PPSMC_MSG_RequestI2cTransaction: return done(transfer_i2c());
+        case PPSMC_MSG_GetMetricsVersion: return tables::SMU_METRICS_TABLE_VERSION;
+        case PPSMC_MSG_GetMetricsTable: return done(export_metrics());
+        case PPSMC_MSG_GetEnabledSmuFeaturesLow: return features_low;
+        case PPSMC_MSG_GetEnabledSmuFeaturesHigh: return features_high;
+        case PPSMC_MSG_SetDriverDramAddrHigh:
+            driver_table_ = (driver_table_ & 0xffffffff) | uint64_t{argument} << 32;
+            return 0;
+        case PPSMC_MSG_SetDriverDramAddrLow:
+            driver_table_ = (driver_table_ & ~uint64_t{0xffffffff}) | argument;
+            return 0;
+        case PPSMC_MSG_GetMinDpmFreq: return 500;
+        case PPSMC_MSG_GetMaxDpmFreq: return max_gfx_mhz;
+        case PPSMC_MSG_GetDpmFreqByIndex: return answer_dpm_frequency(argument);
+        case PPSMC_MSG_GetPptLimit: return power_limit_watts;
+        case PPSMC_MSG_GetMinGfxDpmFreq: return min_gfx_mhz;
+        case PPSMC_MSG_GetMaxGfxDpmFreq: return max_gfx_mhz;
+        case PPSMC_MSG_ReadThrottlerLimit: return throttle_celsius;
+        case PPSMC_MSG_GetCTFLimit: return shutdown_celsius;
+        case PPSMC_MSG_QueryValidMcaCount: return context_.ras.uncorrected().query();
+        case PPSMC_MSG_McaBankDumpDW: return context_.ras.uncorrected().dump(argument);
+        case PPSMC_MSG_QueryValidMcaCeCount: return context_.ras.corrected().query();
+        case PPSMC_MSG_McaBankCeDumpDW: return context_.ras.corrected().dump(argument);
+        default: return 0;  // settings without an effect here
+    }
+}
+
+/// `argument`: clock in the upper half, level in the lower; level 0xff asks how many there are.
+std::optional<uint32_t> Smu::answer_dpm_frequency(uint32_t argument) const {
+    const uint32_t level = argument & 0xff;
+    return level == 0xff ? dpm_levels : 900 + 100 * level;
+}
+
+bool Smu::reset_asic(uint32_t type) {
+    switch (type) {
+        case PPSMC_RESET_TYPE_DRIVER_MODE_1_RESET: context_.mode1_reset(); return true;
+        case PPSMC_RESET_TYPE_DRIVER_MODE_2_RESET: context_.mode2_reset(); return true;
+        default: return false;
+    }
+}
+
+bool Smu::export_metrics() {
+    tables::MetricsTableV0 metrics{};
+    metrics.AccumulationCounter = ++accumulation_counter_;  // zero would mean "not yet filled"
+    metrics.MaxSocketTemperature = q10(40);
+    metrics.MaxVrTemperature = q10(40);
+    metrics.MaxHbmTemperature = q10(38);
+    metrics.SocketPowerLimit = q10(power_limit_watts);
+    metrics.MaxSocketPowerLimit = q10(power_limit_watts);
+    metrics.SocketPower = q10(120);
+    metrics.Timestamp = context_.gpu_clock();
+    metrics.GfxclkFrequencyLimit = q10(max_gfx_mhz);
+    metrics.FclkFrequency = q10(1800);
+    metrics.UclkFrequency = q10(900);
+    metrics.MaxGfxclkFrequency = q10(max_gfx_mhz);
+    metrics.MinGfxclkFrequency = q10(min_gfx_mhz);
+    for (uint32_t level = 0; level < dpm_levels; ++level) {
+        metrics.FclkFrequencyTable[level] = q10(1200 + 200 * level);
+        metrics.UclkFrequencyTable[level] = q10(900 + 133 * level);
+        metrics.SocclkFrequencyTable[level] = q10(800 + 100 * level);
+        metrics.VclkFrequencyTable[level] = q10(500 + 100 * level);
+        metrics.DclkFrequencyTable[level] = q10(500 + 100 * level);
+        metrics.LclkFrequencyTable[level] = q10(600 + 100 * level);
+    }
+    metrics.XgmiWidth = 16;
+    metrics.XgmiBitrate = 32;
+    metrics.GfxclkFrequency[0] = q10(min_gfx_mhz);
+    metrics.PCIeLinkSpeed = 4;
+    metrics.PCIeLinkWidth = 16;
+    return context_.memory.write(Hub::mm, 0, driver_table_, std::as_bytes(std::span(&metrics, 1)));
+}
+
+bool Smu::transfer_i2c() {
+    tables::SwI2cRequest request{};
+    const auto bytes = std::as_writable_bytes(std::span(&request, 1));
+    if (!context_.memory.read(Hub::mm, 0, driver_table_, bytes) ||
+        request.NumCmds > tables::MAX_SW_I2C_COMMANDS) {
+        return false;
+    }
+    if (!context_.eeprom.start(request.SlaveAddress >> 1)) {
+        return false;
+    }
+    for (tables::SwI2cCmd& command : std::span(request.SwI2cCmds).first(request.NumCmds)) {
+        if ((command.CmdConfig & tables::CMDCONFIG_READWRITE_MASK) != 0) {
+            context_.eeprom.put(command.ReadWriteData);
+        } else {
+            command.ReadWriteData = context_.eeprom.get();
+        }
+    }
+    return context_.memory.write(Hub::mm, 0, driver_table_, bytes);
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Smu: messages in the way of smu_cmn.c, tables in shared memory.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/smu.h"
+
+#include <gtest/gtest.h>
+
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/test_memory.h"
+
+namespace gpuemu {
+namespace {
+
+namespace mp = mp_13_0_6;
+
+constexpr uint64_t table = 0x20000;
+constexpr uint32_t ok = 1, failed = 0xff;
+
+class SmuTest : public testing::Test {
+protected:
+    SmuTest() {
+        smu.reset(ResetKind::cold);
+        send(0xD, static_cast<uint32_t>(table >> 32));
+        send(0xE, static_cast<uint32_t>(table));
+    }
+
+    uint32_t address(Reg reg) const { return at(profile.ip(HwId::MP1), reg); }
+
+    /// Response register; the result is in `result`.
+    uint32_t send(uint32_t message, uint32_t argument = 0) {
+        registers.write(address(mp::regMP1_SMN_C2PMSG_90), 0);
+        registers.write(address(mp::regMP1_SMN_C2PMSG_82), argument);
+        registers.write(address(mp::regMP1_SMN_C2PMSG_66), message);
+        result = registers.read(address(mp::regMP1_SMN_C2PMSG_82));
+        return registers.read(address(mp::regMP1_SMN_C2PMSG_90));
+    }
+
+    /// One transaction in the form of smu_v13_0_6_i2c_xfer(): bytes to write, then bytes to read.
+    uint32_t i2c(uint8_t device, std::vector<uint8_t> out, unsigned in) {
+        const auto count = static_cast<uint8_t>(out.size() + in);
+        memory.put<uint32_t>(table, uint32_t{count} << 24 | uint32_t{device} << 17 | 2 << 8);
+        for (unsigned index = 0; index < count; ++index) {
+            const bool write = index < out.size();
+            memory.put<uint8_t>(table + 4 + 2 * index, write ? out[index] : 0);
+            memory.put<uint8_t>(table + 5 + 2 * index, write ? 4 : 0);
+        }
+        return send(0x7);
+    }
+    uint8_t i2c_byte(unsigned index) const { return memory.get<uint8_t>(table + 4 + 2 * index); }
+
+    const Profile& profile = *find_profile("mi300x");
+    RegisterFile registers{2u << 20};
+    TestMemory memory;
+    RecordingSink sink;
+    Eeprom eeprom{""};
+    Ras ras{{sink, [] {}}};
+    int mode1 = 0, mode2 = 0;
+    Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
+             [] { return uint64_t{1000}; }}};
+    uint32_t result = 0;
+};
+
+TEST_F(SmuTest, IsUpAfterReset) {
+    EXPECT_EQ(registers.read(address(mp::regMP1_SMN_C2PMSG_90)), ok);
+    EXPECT_EQ(registers.read_far(0x3b10028) & 1, 1u);
+}
+
+TEST_F(SmuTest, AnswersWhatTheProbeAsks) {
+    EXPECT_EQ(send(0x1, 41), ok);
+    EXPECT_EQ(result, 42u);
+    EXPECT_EQ(send(0x2), ok);
+    EXPECT_EQ(result, 0x00557900u);
+    send(0xB);
+    EXPECT_NE(result, ~0u);  // the driver would believe in every feature
+    send(0xC);
+    EXPECT_EQ(result & 1u << (45 - 32), 0u);
+    send(0x17, 2u << 16 | 0xff);
+    EXPECT_EQ(result, 4u);
+    send(0x17, 2u << 16 | 3);
+    EXPECT_GT(result, 0u);
+    EXPECT_EQ(send(0x26, 1800), ok);  // a setting
+}
+
+TEST_F(SmuTest, MetricsAreFilledAndCounted) {
+    ASSERT_EQ(send(0x9), ok);
+    const auto first = memory.get<uint32_t>(table);
+    EXPECT_NE(first, 0u);
+    EXPECT_EQ(memory.get<uint32_t>(table + 44), 750u << 10);     // MaxSocketPowerLimit
+    EXPECT_EQ(memory.get<uint32_t>(table + 1020), 2100u << 10);  // MaxGfxclkFrequency
+    EXPECT_EQ(memory.get<uint32_t>(table + 1028), 1200u << 10);  // FclkFrequencyTable[0]
+    EXPECT_EQ(memory.get<uint32_t>(table + 1132), 16u);          // XgmiWidth
+    ASSERT_EQ(send(0x9), ok);
+    EXPECT_GT(memory.get<uint32_t>(table), first);
+}
+
+TEST_F(SmuTest, UnreachableTableFailsTheMessage) {
+    send(0xD, 0xff);
+    EXPECT_EQ(send(0x9), failed);
+    EXPECT_EQ(send(0x7), failed);
+}
+
+TEST_F(SmuTest, EepromIsBehindI2c) {
+    ASSERT_EQ(i2c(0x54, {0x00, 0x10, 0xde, 0xad}, 0), ok);
+    ASSERT_EQ(i2c(0x54, {0x00, 0x10}, 3), ok);
+    EXPECT_EQ(i2c_byte(2), 0xde);
+    EXPECT_EQ(i2c_byte(3), 0xad);
+    EXPECT_EQ(i2c_byte(4), 0xff);
+    EXPECT_EQ(eeprom.contents()[0x40010], std::byte{0xde});
+}
+
+TEST_F(SmuTest, BadI2cTransactionsFail) {
+    EXPECT_EQ(i2c(0x20, {0, 0}, 1), failed);  // nobody there
+    memory.put<uint32_t>(table, 25u << 24 | 0xa8 << 16);
+    EXPECT_EQ(send(0x7), failed);  // more commands than the table has
+}
+
+TEST_F(SmuTest, AcaBanksAreReadByMessages) {
+    ASSERT_TRUE(ras.inject("umc", "poison"));
+    ASSERT_TRUE(ras.inject("sdma", "uncorrectable"));
+    send(0x3A);
+    EXPECT_EQ(result, 1u);
+    send(0x3B, 5 * 8 + 4);  // upper half of IPID
+    EXPECT_EQ(result & 0xfff, 0x96u);
+    send(0x36);
+    EXPECT_EQ(result, 1u);
+    send(0x37, 5 * 8);
+    EXPECT_EQ(result, 0x03b30400u);
+    send(0x36);
+    EXPECT_EQ(result, 0u);
+}
+
+TEST_F(SmuTest, ResetsAreAskedFor) {
+    EXPECT_EQ(send(0x3, 1), ok);
+    EXPECT_EQ(mode1, 1);
+    EXPECT_EQ(send(0x3, 1 | 1u << 16), ok);  // with the fatal error flag
+    EXPECT_EQ(mode1, 2);
+    EXPECT_EQ(send(0x3, 2), ok);
+    EXPECT_EQ(mode2, 1);
+    EXPECT_EQ(send(0x3, 9), failed);
+}
+
+}  // namespace
+}  // namespace gpuemu

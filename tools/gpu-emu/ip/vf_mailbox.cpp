@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the handshake of drivers/gpu/drm/amd/amdgpu/mxgpu_nv.{h,c}.
+// Thread: device loop only.
+// Does not model: see vf_mailbox.h.
+#include "gpu-emu/ip/vf_mailbox.h"
+
+#include <utility>
+
+#include "gpu-emu/ip/regs/nbio_7_9_0.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+namespace nbio = nbio_7_9_0;
+
+enum IdhRequest : uint32_t {
+    IDH_REQ_GPU_INIT_ACCESS = 1,
+    IDH_REL_GPU_INIT_ACCESS = 2,
+    IDH_REQ_GPU_FINI_ACCESS = 3,
+    IDH_REL_GPU_FINI_ACCESS = 4,
+    IDH_REQ_GPU_RESET_ACCESS = 5,
+    IDH_REQ_GPU_INIT_DATA = 6,
+};
+
+enum IdhEvent : uint32_t {
+    IDH_CLR_MSG_BUF = 0,
+    IDH_READY_TO_ACCESS_GPU = 1,
+    IDH_REQ_GPU_INIT_DATA_READY = 7,
+};
+
+constexpr uint32_t GPU_CRIT_REGION_V1 = 1;  // fixed places in VRAM, see vf_data.h
+
+}  // namespace
+
+VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers,
+                     std::function<void()> reset_function)
+    : ip_(profile.ip(HwId::NBIF)),
+      registers_(registers),
+      reset_function_(std::move(reset_function)) {
+    registers_.on_write(at(ip_, nbio::mmMAILBOX_CONTROL), 1,
+                        [this](uint32_t, uint32_t value) { control_written(value); });
+}
+
+void VfMailbox::reset(ResetKind kind) {
+    if (kind != ResetKind::mode1) {
+        request_valid_ = false;
+        event_valid_ = false;
+        event_ = IDH_CLR_MSG_BUF;
+        event_data1_ = 0;
+    }
+    registers_.raw(at(ip_, nbio::mmMAILBOX_INT_CNTL)) = 0;
+    publish();
+}
+
+void VfMailbox::control_written(uint32_t value) {
+    if (nbio::MAILBOX_CONTROL__RCV_MSG_ACK::get(value) != 0) {
+        event_valid_ = false;
+        event_ = IDH_CLR_MSG_BUF;  // the data behind it stays: the driver reads it after the ack
+    }
+    const bool valid = nbio::MAILBOX_CONTROL__TRN_MSG_VALID::get(value) != 0;
+    const bool is_new = valid && !request_valid_;
+    request_valid_ = valid;
+    if (is_new) {
+        handle_request(registers_.raw(at(ip_, nbio::mmMAILBOX_MSGBUF_TRN_DW0)));
+    }
+    publish();
+}
+
+void VfMailbox::handle_request(uint32_t request) {
+    switch (request) {
+        case IDH_REQ_GPU_INIT_DATA: send(IDH_REQ_GPU_INIT_DATA_READY, GPU_CRIT_REGION_V1); break;
+        case IDH_REQ_GPU_RESET_ACCESS: reset_function_(); [[fallthrough]];
+        case IDH_REQ_GPU_INIT_ACCESS:
+        case IDH_REQ_GPU_FINI_ACCESS: send(IDH_READY_TO_ACCESS_GPU, 0); break;
+        case IDH_REL_GPU_INIT_ACCESS:
+        case IDH_REL_GPU_FINI_ACCESS: break;  // no answer but the acknowledgement
+        default: hp::log::debug("mailbox request without an answer", {{"request", request}}); break;
+    }
+}
+
+void VfMailbox::send(uint32_t event, uint32_t data1) {
+    event_valid_ = true;
+    event_ = event;
+    event_data1_ = data1;
+}
+
+void VfMailbox::publish() {
+    const uint32_t received = at(ip_, nbio::mmMAILBOX_MSGBUF_RCV_DW0);
+    registers_.raw(received) = event_;
+    registers_.raw(received + 1) = event_data1_;
+    registers_.raw(received + 2) = 0;
+    registers_.raw(received + 3) = 0;
+    uint32_t control = nbio::MAILBOX_CONTROL__TRN_MSG_VALID::set(0, request_valid_);
+    control = nbio::MAILBOX_CONTROL__TRN_MSG_ACK::set(control, request_valid_);
+    control = nbio::MAILBOX_CONTROL__RCV_MSG_VALID::set(control, event_valid_);
+    registers_.raw(at(ip_, nbio::mmMAILBOX_CONTROL)) = control;
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of VfMailbox, with the guest's half of the handshake as in mxgpu_nv.c.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/ip/vf_mailbox.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint32_t TRN_DW0 = 0xe56, RCV_DW0 = 0xe5a, CONTROL = 0xe5e;
+
+class VfMailboxTest : public testing::Test {
+protected:
+    VfMailboxTest() { mailbox.reset(ResetKind::cold); }
+
+    /// A byte write, as the device merges it into the register.
+    void write_byte(unsigned byte, uint32_t value) {
+        const uint32_t stored = registers.raw(CONTROL) & ~(0xffu << 8 * byte);
+        registers.write(CONTROL, stored | value << 8 * byte);
+    }
+    bool acknowledged() { return (registers.read(CONTROL) & 2) != 0; }
+    uint32_t event() { return registers.read(RCV_DW0); }
+
+    /// xgpu_nv_mailbox_trans_msg().
+    void send(uint32_t request) {
+        write_byte(0, 0);
+        ASSERT_FALSE(acknowledged());
+        registers.write(TRN_DW0, request);
+        write_byte(0, 1);
+        ASSERT_TRUE(acknowledged());
+        write_byte(0, 0);
+    }
+
+    const Profile& profile = *find_profile("mi300x-vf");
+    RegisterFile registers{2u << 20};
+    int resets = 0;
+    VfMailbox mailbox{profile, registers, [this] { ++resets; }};
+};
+
+TEST_F(VfMailboxTest, InitDataSaysLayoutOne) {
+    send(6);
+    ASSERT_EQ(event(), 7u);
+    write_byte(1, 2);  // acknowledge
+    EXPECT_EQ(event(), 0u);
+    EXPECT_EQ(registers.read(RCV_DW0 + 1), 1u);  // read after the acknowledgement
+}
+
+TEST_F(VfMailboxTest, AccessIsGrantedAndReleased) {
+    for (const uint32_t request : {1u, 3u}) {
+        send(request);
+        EXPECT_EQ(event(), 1u);
+        EXPECT_NE(registers.read(CONTROL) & 0x100, 0u);
+        write_byte(1, 2);
+        EXPECT_EQ(registers.read(CONTROL) & 0xff00, 0u);
+        send(request + 1);
+        EXPECT_EQ(event(), 0u);
+    }
+    EXPECT_EQ(resets, 0);
+}
+
+TEST_F(VfMailboxTest, RequestIsTakenOnceWhileValidStays) {
+    registers.write(TRN_DW0, 5);
+    write_byte(0, 1);
+    write_byte(0, 1);
+    write_byte(1, 2);
+    EXPECT_EQ(resets, 1);
+}
+
+TEST_F(VfMailboxTest, ResetAnswerSurvivesTheReset) {
+    send(5);
+    EXPECT_EQ(resets, 1);
+    registers.clear();
+    mailbox.reset(ResetKind::mode1);
+    EXPECT_EQ(event(), 1u);
+    mailbox.reset(ResetKind::flr);
+    EXPECT_EQ(event(), 0u);
+    EXPECT_EQ(registers.read(CONTROL), 0u);
+}
+
+TEST_F(VfMailboxTest, UnknownRequestIsAcknowledgedOnly) {
+    send(203);
+    EXPECT_EQ(event(), 0u);
+}
+
+}  // namespace
+}  // namespace gpuemu

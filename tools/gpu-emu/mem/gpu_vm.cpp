@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the page-table walk. Entry bits are those of drivers/gpu/drm/amd/amdgpu/amdgpu_vm.h,
+// the geometry that of gmc_v9_0.c and gfxhub_v1_2.c: a context has PAGE_TABLE_DEPTH directories
+// above the page tables (0: the base address is the page table, as for GART), each directory but
+// the root has 512 entries, a page table block spans 2^(9 + PAGE_TABLE_BLOCK_SIZE) pages.
+// Thread: device loop only.
+// Does not model: see gpu_vm.h.
+#include "gpu-emu/mem/gpu_vm.h"
+
+#include <algorithm>
+
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+constexpr uint64_t AMDGPU_PTE_VALID = 1ull << 0;
+constexpr uint64_t AMDGPU_PTE_SYSTEM = 1ull << 1;
+constexpr uint64_t AMDGPU_PTE_WRITEABLE = 1ull << 6;
+constexpr uint64_t AMDGPU_PDE_PTE = 1ull << 54;
+constexpr uint64_t AMDGPU_PTE_TF = 1ull << 56;
+
+constexpr unsigned page_shift = 12;
+constexpr unsigned directory_bits = 9;
+constexpr uint64_t va_mask = (1ull << 48) - 1;
+constexpr uint64_t page_address_mask = 0x0000'ffff'ffff'f000;       // of a page
+constexpr uint64_t directory_address_mask = 0x0000'ffff'ffff'ffc0;  // of a table
+
+constexpr unsigned max_logged_faults = 20;
+
+unsigned block_fragment_size(uint64_t pde) {
+    return (pde >> 59) & 0x1f;
+}
+
+}  // namespace
+
+const char* to_string(VmFault::Reason reason) {
+    switch (reason) {
+        case VmFault::Reason::no_context: return "context disabled";
+        case VmFault::Reason::below_start: return "below the start address";
+        case VmFault::Reason::not_valid: return "entry not valid";
+        case VmFault::Reason::not_writeable: return "page not writeable";
+        case VmFault::Reason::no_memory: return "no memory at that address";
+    }
+    return "unknown";
+}
+
+GpuVm::GpuVm(const RegisterFile& registers, const Vram& vram, VmHubRegisters gfx, VmHubRegisters mm)
+    : registers_(registers), vram_(vram), gfx_(gfx), mm_(mm) {}
+
+std::span<std::byte> GpuVm::window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
+                                   bool write) {
+    const Walk walk = translate(hub == Hub::gfx ? gfx_ : mm_, vmid, va, write);
+    if (!walk.ok) {
+        return fault({hub, vmid, va, write, walk.reason});
+    }
+    const auto found = reach(walk.target, length, write);
+    if (found.empty() && length != 0) {
+        return fault({hub, vmid, va, write, VmFault::Reason::no_memory});
+    }
+    return found;
+}
+
+std::span<std::byte> GpuVm::bus_window(uint64_t address, uint64_t length, bool write) {
+    if (host_ == nullptr) {
+        return {};
+    }
+    return host_->dma(address, length, write ? DmaAccess::write : DmaAccess::read);
+}
+
+void GpuVm::reset() {
+    faults_.clear();
+    fault_count_ = 0;
+}
+
+GpuVm::Walk GpuVm::translate(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write) {
+    if (vmid >= vmids) {
+        return {.reason = VmFault::Reason::no_context};
+    }
+    if (vmid == 0) {  // the frame buffer aperture is in front of the tables of VMID 0 only
+        const uint64_t aperture = uint64_t{registers_.raw(hub.MC_VM_FB_LOCATION_BASE) & 0xffffff}
+                                  << 24;
+        if (va >= aperture && va - aperture < vram_.size()) {
+            const uint64_t offset = va - aperture;
+            return {.target = {false, offset, vram_.size() - offset}, .ok = true};
+        }
+    }
+    return walk_tables(hub, vmid, va & va_mask, write);
+}
+
+GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write) {
+    constexpr Walk not_valid{.reason = VmFault::Reason::not_valid};
+    const uint32_t control = registers_.raw(hub.VM_CONTEXT0_CNTL + vmid);
+    if ((control & 1) == 0) {
+        return {.reason = VmFault::Reason::no_context};
+    }
+    const uint64_t start = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32 + 2 * vmid)
+                           << page_shift;
+    if (va < start) {
+        return {.reason = VmFault::Reason::below_start};
+    }
+    const unsigned depth = (control >> 1) & 3;
+    const unsigned block_bits = directory_bits + ((control >> 3) & 0xf);
+    const uint64_t offset = va - start;
+    const uint64_t page = offset >> page_shift;
+
+    uint64_t entry = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32 + 2 * vmid);
+    unsigned fragment = 0;
+    for (unsigned level = depth; level-- > 0;) {
+        const unsigned shift = block_bits + directory_bits * level;
+        uint64_t index = page >> shift;
+        if (level + 1 != depth) {
+            index &= (1u << directory_bits) - 1;
+        }
+        const auto next = read_entry(entry, index);
+        if (!next) {
+            return not_valid;
+        }
+        entry = *next;
+        if ((entry & AMDGPU_PDE_PTE) != 0) {
+            return finish(entry, offset, 1ull << (shift + page_shift), write);
+        }
+        fragment = block_fragment_size(entry);
+    }
+
+    const uint64_t in_block = depth == 0 ? page : page & ((1ull << block_bits) - 1);
+    auto leaf = read_entry(entry, in_block >> fragment);
+    if (leaf && (*leaf & AMDGPU_PTE_TF) != 0 && fragment != 0) {
+        // "Translate further": the entry for 2^fragment pages names one more table, of single
+        // pages.
+        leaf = read_entry(*leaf, page & ((1ull << fragment) - 1));
+        fragment = 0;
+    }
+    if (!leaf) {
+        return not_valid;
+    }
+    return finish(*leaf, offset, 1ull << (page_shift + fragment), write);
+}
+
+/// The entry maps `span` bytes; `offset` is the address within the context, of which the low bits
+/// count.
+GpuVm::Walk GpuVm::finish(uint64_t entry, uint64_t offset, uint64_t span, bool write) const {
+    if ((entry & AMDGPU_PTE_VALID) == 0) {
+        return {.reason = VmFault::Reason::not_valid};
+    }
+    if (write && (entry & AMDGPU_PTE_WRITEABLE) == 0) {
+        return {.reason = VmFault::Reason::not_writeable};
+    }
+    const uint64_t in_span = offset & (span - 1);
+    return {.target = {(entry & AMDGPU_PTE_SYSTEM) != 0, (entry & page_address_mask) + in_span,
+                       span - in_span},
+            .ok = true};
+}
+
+/// Entry `index` of the table that `directory` (an entry, or the base address register) names.
+std::optional<uint64_t> GpuVm::read_entry(uint64_t directory, uint64_t index) {
+    if ((directory & AMDGPU_PTE_VALID) == 0) {
+        return std::nullopt;
+    }
+    const uint64_t address = (directory & directory_address_mask) + index * sizeof(uint64_t);
+    const Target target{(directory & AMDGPU_PTE_SYSTEM) != 0, address, sizeof(uint64_t)};
+    const auto found = reach(target, sizeof(uint64_t), false);
+    if (found.size() < sizeof(uint64_t)) {
+        return std::nullopt;
+    }
+    uint64_t entry = 0;
+    std::memcpy(&entry, found.data(), sizeof entry);
+    return entry;
+}
+
+std::span<std::byte> GpuVm::reach(const Target& target, uint64_t length, bool write) {
+    length = std::min(length, target.length);
+    return target.system ? bus_window(target.address, length, write)
+                         : vram_.window(target.address, length);
+}
+
+std::span<std::byte> GpuVm::fault(VmFault fault) {
+    if (++fault_count_ <= max_logged_faults) {
+        hp::log::warning("GPU VM fault", {{"hub", fault.hub == Hub::gfx ? "gfx" : "mm"},
+                                          {"vmid", fault.vmid},
+                                          {"va", fmt::format("{:#x}", fault.va)},
+                                          {"access", fault.write ? "write" : "read"},
+                                          {"reason", to_string(fault.reason)}});
+    }
+    if (faults_.size() == remembered_faults) {
+        faults_.pop_front();
+    }
+    faults_.push_back(fault);
+    if (fault_handler_) {
+        fault_handler_(fault);
+    }
+    return {};
+}
+
+}  // namespace gpuemu

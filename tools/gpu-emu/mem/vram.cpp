@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: Vram on memfd_create(2).
+// Thread: device loop only.
+// Does not model: see vram.h.
+#include "gpu-emu/mem/vram.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+[[noreturn]] void throw_errno(const char* what) {
+    throw std::system_error(errno, std::generic_category(), what);
+}
+
+}  // namespace
+
+Vram::Vram(uint64_t bytes) : fd_(::memfd_create("vram", MFD_CLOEXEC)), size_(bytes) {
+    if (!fd_) {
+        throw_errno("cannot create the memfd of VRAM");
+    }
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) {
+        throw_errno("cannot size VRAM");
+    }
+    void* mapped =
+        ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);
+    if (mapped == MAP_FAILED) {
+        throw_errno("cannot map VRAM");
+    }
+    base_ = static_cast<std::byte*>(mapped);
+}
+
+Vram::~Vram() {
+    ::munmap(base_, size_);
+}
+
+std::span<std::byte> Vram::window(uint64_t offset, uint64_t length) const {
+    if (offset >= size_) {
+        return {};
+    }
+    return {base_ + offset, std::min(length, size_ - offset)};
+}
+
+void Vram::discard() {
+    constexpr int mode = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    if (::fallocate(fd_.get(), mode, 0, static_cast<off_t>(size_)) != 0) {
+        hp::log::warning("cannot discard VRAM, clearing it", {{"error", std::strerror(errno)}});
+        std::memset(base_, 0, size_);
+    }
+}
+
+void Vram::fill_resident_with_ones() {
+    // SEEK_DATA finds pages that exist in the file, whoever touched them (mincore(2) on a memfd
+    // would say the same page by page).
+    off_t data = ::lseek(fd_.get(), 0, SEEK_DATA);
+    while (data >= 0) {
+        const off_t hole = ::lseek(fd_.get(), data, SEEK_HOLE);
+        if (hole < 0) {
+            break;
+        }
+        std::memset(base_ + data, 0xff, static_cast<std::size_t>(hole - data));
+        data = ::lseek(fd_.get(), hole, SEEK_DATA);
+    }
+    if (errno != ENXIO) {  // ENXIO: no data after that offset, the way this loop ends
+        hp::log::warning("VRAM not filled completely", {{"error", std::strerror(errno)}});
+    }
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the memory of the GPU: a memfd, mapped here and, if the client wants, by the client.
+// Thread: device loop only; the client's mapping is written by its processors at any time.
+// Does not model: ECC, channels, access time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lib/fd.h"
+
+namespace gpuemu {
+
+class Vram {
+public:
+    /// Throws std::system_error when there is no memory (start-up).
+    explicit Vram(uint64_t bytes);
+    ~Vram();
+    Vram(const Vram&) = delete;
+    Vram& operator=(const Vram&) = delete;
+
+    uint64_t size() const { return size_; }
+    int fd() const { return fd_.get(); }
+
+    /// Window from `offset`, at most `length` bytes, cut at the end of VRAM, empty beyond it.
+    std::span<std::byte> window(uint64_t offset, uint64_t length) const;
+
+    /// Contents lost: every page reads as zero and takes no host memory, in all mappings.
+    void discard();
+
+    /// Every page that was ever touched, by us or through another mapping, becomes all ones. Pages
+    /// never touched stay as they are: filling them would take the whole size from the host.
+    void fill_resident_with_ones();
+
+private:
+    hp::Fd fd_;
+    uint64_t size_;
+    std::byte* base_ = nullptr;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of Vram, with a second mapping in the part of the client.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/mem/vram.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint64_t mib = 1u << 20;
+
+uint64_t host_bytes(const Vram& vram) {
+    struct stat status {};
+    EXPECT_EQ(::fstat(vram.fd(), &status), 0);
+    return static_cast<uint64_t>(status.st_blocks) * 512;
+}
+
+TEST(Vram, WindowsEndWhereVramEnds) {
+    const Vram vram(mib);
+    EXPECT_EQ(vram.window(0, mib).size(), mib);
+    EXPECT_EQ(vram.window(mib - 8, 64).size(), 8u);
+    EXPECT_TRUE(vram.window(mib, 1).empty());
+    EXPECT_TRUE(vram.window(~0ull, 1).empty());
+}
+
+TEST(Vram, FillReachesOnlyTouchedPagesAlsoThoseOfTheClient) {
+    Vram vram(64 * mib);
+    void* client = ::mmap(nullptr, 64 * mib, PROT_READ | PROT_WRITE, MAP_SHARED, vram.fd(), 0);
+    ASSERT_NE(client, MAP_FAILED);
+    auto* bytes = static_cast<unsigned char*>(client);
+    vram.window(5 * mib, 1)[0] = std::byte{1};
+    bytes[40 * mib + 17] = 1;
+    const uint64_t before = host_bytes(vram);
+    vram.fill_resident_with_ones();
+    EXPECT_EQ(bytes[5 * mib], 0xff);
+    EXPECT_EQ(bytes[40 * mib], 0xff);
+    EXPECT_EQ(host_bytes(vram), before);
+    EXPECT_EQ(bytes[20 * mib], 0);  // touches the page: last
+    ::munmap(client, 64 * mib);
+}
+
+TEST(Vram, FillOfUntouchedVramDoesNothing) {
+    Vram vram(mib);
+    vram.fill_resident_with_ones();
+    EXPECT_EQ(host_bytes(vram), 0u);
+}
+
+TEST(Vram, DiscardZeroesAndGivesMemoryBack) {
+    Vram vram(8 * mib);
+    vram.window(3 * mib, 1)[0] = std::byte{0x55};
+    EXPECT_GT(host_bytes(vram), 0u);
+    vram.discard();
+    EXPECT_EQ(host_bytes(vram), 0u);
+    EXPECT_EQ(vram.window(3 * mib, 1)[0], std::byte{0});
+}
+
+}  // namespace
+}  // namespace gpuemu

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the 4 KiB configuration space of a PCI Express endpoint: header with self-sizing BARs,
+// power management, PCI Express (gen 4 x16, function-level reset), MSI (64 bit, one vector) and one
+// vendor-specific extended capability. Thread: device loop only. Does not model: expansion ROM,
+// MSI-X (stock QEMU aborts when such a vfio-user device is unplugged), AER, power states (the field
+// can be written and does nothing).
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+namespace gpuemu {
+
+class ConfigSpace {
+public:
+    static constexpr uint64_t size = 4096;
+    static constexpr unsigned bar_count = 6;
+
+    struct Identity {
+        uint16_t vendor = 0, device = 0;
+        uint16_t subsystem_vendor = 0, subsystem = 0;
+        uint8_t revision = 0;
+        uint32_t class_code = 0;  // base class, sub-class, interface: 24 bits
+    };
+
+    /// `on_flr` is called when the host starts a function-level reset, after this space was reset.
+    /// May be empty.
+    explicit ConfigSpace(Identity identity, std::function<void()> on_flr = {});
+
+    /// Declares a BAR: `bytes` a power of two of at least 16, a 64 bit BAR also takes `index` + 1.
+    /// Throws std::invalid_argument (start-up).
+    void set_bar(unsigned index, uint64_t bytes, bool is64, bool prefetchable);
+
+    /// Any offset and length; what lies beyond the space reads as ones and takes no writes.
+    void read(uint64_t offset, std::span<std::byte> out) const;
+    void write(uint64_t offset, std::span<const std::byte> in);
+
+    /// Everything the host wrote is gone, as after a conventional or a function-level reset. BAR
+    /// sizes stay.
+    void reset();
+
+    bool memory_enabled() const;
+    bool bus_master() const;
+
+private:
+    struct Bar {
+        uint32_t flags = 0;     // low bits, read-only
+        uint32_t writable = 0;  // address bits: what makes the BAR report its size
+    };
+
+    void set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable = 0);
+    uint32_t get(unsigned offset, unsigned bytes) const;
+
+    Identity identity_;
+    std::function<void()> on_flr_;
+    std::array<Bar, bar_count> bars_{};
+    std::array<uint8_t, size> value_{};
+    std::array<uint8_t, size> writable_{};         // 1: bit takes what is written
+    std::array<uint8_t, size> write_one_clear_{};  // 1: bit is cleared by writing one
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of the profile tables: what the driver would stumble over.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/profiles/profile.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <stdexcept>
+
+namespace gpuemu {
+namespace {
+
+TEST(Profiles, AreFoundByName) {
+    ASSERT_NE(find_profile("mi300x"), nullptr);
+    EXPECT_EQ(find_profile("mi300x")->device_id, 0x74a1);
+    ASSERT_NE(find_profile("mi300x-vf"), nullptr);
+    EXPECT_TRUE(find_profile("mi300x-vf")->virtual_function);
+    EXPECT_EQ(find_profile("mi300"), nullptr);
+    EXPECT_EQ(all_profiles().size(), 2u);
+}
+
+TEST(Profiles, AnIpThatIsNotThereThrows) {
+    const Profile& profile = *find_profile("mi300x");
+    EXPECT_EQ(profile.ip(HwId::SDMA0, 1).bases.at(0), 0x1860u);
+    EXPECT_THROW(profile.ip(HwId::SDMA0, 2), std::out_of_range);
+}
+
+TEST(Profiles, SizesArePowersOfTwoAsBarsMustBe) {
+    for (const Profile* profile : all_profiles()) {
+        EXPECT_TRUE(std::has_single_bit(profile->vram_bytes)) << profile->name;
+        EXPECT_TRUE(std::has_single_bit(profile->doorbell_bar_bytes)) << profile->name;
+        EXPECT_TRUE(std::has_single_bit(profile->register_bar_bytes)) << profile->name;
+        EXPECT_EQ(profile->fb_base % (1u << 24), 0u) << profile->name;
+    }
+}
+
+/// gfx_v9_4_3.c keeps 16 bits of a register that falls into the XCC ranges; packets carry 18 bits.
+TEST(Profiles, BasesThatPacketsNameAreNotFoldedIntoTheXcc) {
+    for (const Profile* profile : all_profiles()) {
+        for (const HwId hw_id : {HwId::MMHUB, HwId::NBIF, HwId::OSSSYS, HwId::HDP, HwId::SDMA0}) {
+            const uint32_t base = profile->ip(hw_id).bases.at(0);
+            const uint32_t low = base & 0xffff;
+            EXPECT_LT(base, 1u << 18) << profile->name;
+            EXPECT_FALSE(low >= 0x2000 && low <= 0x33ff) << profile->name;
+            EXPECT_FALSE(low >= 0xa000) << profile->name;
+        }
+        EXPECT_GE(profile->ip(HwId::NBIF).bases.size(), 9u) << profile->name;
+    }
+}
+
+}  // namespace
+}  // namespace gpuemu

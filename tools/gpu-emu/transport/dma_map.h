@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the client's memory as the device may reach it: bus addresses to mappings of the files
+// the client sent. Thread: device loop only. Does not model: memory the client keeps to itself (a
+// map without a file is known, and never reached), and a client that shortens a file after mapping
+// it, against which there is no defence but a signal handler.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gpu-emu/pci/pci_function.h"
+#include "gpu-emu/transport/vfio_user_protocol.h"
+
+namespace gpuemu {
+
+class DmaMap {
+public:
+    DmaMap() = default;
+    ~DmaMap() { clear(); }
+    DmaMap(const DmaMap&) = delete;
+    DmaMap& operator=(const DmaMap&) = delete;
+
+    /// `fd` is only looked at; -1 for a map without a file. Returns 0 or the errno for the reply.
+    int map(const vfio_user::DmaMapRequest& request, int fd);
+
+    /// Removes all maps that lie in the range; one that lies only partly in it is an error and
+    /// nothing is removed.
+    int unmap(const vfio_user::DmaUnmap& request);
+
+    void clear();
+
+    /// See PciHost::dma().
+    std::span<std::byte> window(uint64_t address, uint64_t length, DmaAccess access);
+
+    size_t count() const { return maps_.size(); }
+
+private:
+    struct Map {
+        uint64_t address;
+        uint64_t size;
+        std::byte* memory;  // null: no file came with it
+        bool readable;
+        bool writable;
+    };
+
+    std::vector<Map>::iterator first_at_or_after(uint64_t address);
+    const Map* find(uint64_t address);
+
+    std::vector<Map> maps_;  // by address, disjoint
+    size_t last_hit_ = 0;    // an engine mostly stays where it was
+};
+
+}  // namespace gpuemu

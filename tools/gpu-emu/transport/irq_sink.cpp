@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/transport/irq_sink.h"
+
+#include <fmt/format.h>
+#include <linux/vfio.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+#include <utility>
+
+namespace gpuemu {
+namespace {
+
+/// A pipe in place of an eventfd could block the loop for ever: look before taking it.
+bool is_eventfd(const hp::Fd& fd) {
+    std::array<char, 64> target{};
+    const ssize_t length =
+        ::readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), target.data(), target.size());
+    return length > 0 &&
+           std::string_view(target.data(), static_cast<size_t>(length)) == "anon_inode:[eventfd]";
+}
+
+bool signal(const hp::Fd& eventfd) {
+    // The eventfd may be a blocking one, and full: then the interrupt is pending already.
+    pollfd room{.fd = eventfd.get(), .events = POLLOUT, .revents = 0};
+    if (!eventfd || ::poll(&room, 1, 0) != 1) {
+        return false;
+    }
+    const uint64_t one = 1;
+    return ::write(eventfd.get(), &one, sizeof one) == sizeof one;
+}
+
+/// No descriptors at all take those of the range away.
+int assign(std::span<hp::Fd> range, std::vector<hp::Fd> fds) {
+    if (fds.empty()) {
+        std::generate(range.begin(), range.end(), [] { return hp::Fd(); });
+        return 0;
+    }
+    if (fds.size() != range.size() || !std::all_of(fds.begin(), fds.end(), is_eventfd)) {
+        return EINVAL;
+    }
+    std::move(fds.begin(), fds.end(), range.begin());
+    return 0;
+}
+
+}  // namespace
+
+IrqSink::IrqSink(unsigned msi_vectors) {
+    eventfds_[VFIO_PCI_INTX_IRQ_INDEX].resize(1);
+    eventfds_[VFIO_PCI_MSI_IRQ_INDEX].resize(msi_vectors);
+    eventfds_[VFIO_PCI_ERR_IRQ_INDEX].resize(1);
+    eventfds_[VFIO_PCI_REQ_IRQ_INDEX].resize(1);
+}
+
+uint32_t IrqSink::vectors(uint32_t index) const {
+    return index < index_count ? static_cast<uint32_t>(eventfds_[index].size()) : 0;
+}
+
+int IrqSink::set(const vfio_user::IrqSet& request, std::vector<hp::Fd> fds) {
+    const uint32_t data = request.flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
+    const uint32_t action = request.flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
+    if (request.argsz < sizeof request || request.index >= index_count ||
+        request.flags != (data | action)) {
+        return EINVAL;
+    }
+    std::vector<hp::Fd>& all = eventfds_[request.index];
+    if (request.start > all.size() || request.count > all.size() - request.start) {
+        return EINVAL;
+    }
+    const std::span<hp::Fd> range = std::span(all).subspan(request.start, request.count);
+
+    if (data == VFIO_IRQ_SET_DATA_EVENTFD && action == VFIO_IRQ_SET_ACTION_TRIGGER) {
+        return assign(range, std::move(fds));
+    }
+    if (data != VFIO_IRQ_SET_DATA_NONE) {
+        return ENOTSUP;
+    }
+    switch (action) {
+        case VFIO_IRQ_SET_ACTION_TRIGGER:
+            if (request.count == 0) {  // VFIO's way to switch the whole index off
+                return assign(all, {});
+            }
+            for (const hp::Fd& eventfd : range) {
+                signal(eventfd);
+            }
+            return 0;
+        case VFIO_IRQ_SET_ACTION_MASK:
+        case VFIO_IRQ_SET_ACTION_UNMASK:
+            // Only INTx can be masked, and this device never raises it.
+            return request.index == VFIO_PCI_INTX_IRQ_INDEX ? 0 : EINVAL;
+        default: return EINVAL;
+    }
+}
+
+bool IrqSink::raise_msi(unsigned vector) {
+    const std::vector<hp::Fd>& msi = eventfds_[VFIO_PCI_MSI_IRQ_INDEX];
+    return vector < msi.size() && signal(msi[vector]);
+}
+
+void IrqSink::clear() {
+    for (std::vector<hp::Fd>& eventfds : eventfds_) {
+        assign(eventfds, {});
+    }
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/transport/message_framer.h"
+
+#include <sys/socket.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace gpuemu {
+namespace {
+
+using vfio_user::Header;
+
+constexpr size_t read_ahead = 64 << 10;
+// More than a message may bring, so that a client that sends too many is told so instead of losing
+// some silently.
+constexpr size_t fds_per_receive = 2 * vfio_user::max_message_fds;
+
+bool plausible(const Header& header) {
+    return header.size >= sizeof(Header) && header.size <= vfio_user::max_message;
+}
+
+std::vector<hp::Fd> take_fds(const msghdr& message) {
+    std::vector<hp::Fd> fds;
+    auto* mutable_message = const_cast<msghdr*>(&message);  // CMSG_NXTHDR of glibc wants it so
+    for (cmsghdr* control = CMSG_FIRSTHDR(mutable_message); control != nullptr;
+         control = CMSG_NXTHDR(mutable_message, control)) {
+        if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        const size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (size_t i = 0; i < count; ++i) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
+            fds.emplace_back(fd);
+        }
+    }
+    return fds;
+}
+
+}  // namespace
+
+MessageFramer::MessageFramer() : buffer_(vfio_user::max_message + read_ahead) {}
+
+MessageFramer::Received MessageFramer::receive(int socket) {
+    const std::span<std::byte> free = space();
+    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(fds_per_receive * sizeof(int))> control;
+    iovec vector{free.data(), free.size()};
+    msghdr message{};
+    message.msg_iov = &vector;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (got < 0) {
+        return errno == EAGAIN || errno == EINTR ? Received::nothing : Received::error;
+    }
+    if (got == 0) {
+        return Received::closed;
+    }
+    commit(static_cast<size_t>(got), take_fds(message), (message.msg_flags & MSG_CTRUNC) != 0);
+    return Received::data;
+}
+
+std::span<std::byte> MessageFramer::space() {
+    if (begin_ == end_) {
+        begin_ = end_ = 0;
+    } else if (buffer_.size() - end_ < read_ahead) {
+        std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+        end_ -= begin_;
+        begin_ = 0;
+    }
+    return std::span(buffer_).subspan(end_);
+}
+
+void MessageFramer::commit(size_t bytes, std::vector<hp::Fd> fds, bool fds_truncated) {
+    end_ += bytes;
+    if (fds.empty() && !fds_truncated) {
+        return;
+    }
+    // The kernel ends a read behind the piece that carried descriptors: they are the last
+    // message's.
+    const uint64_t message_at = last_message_start();
+    if (fd_packets_.empty() || fd_packets_.back().message_at != message_at) {
+        fd_packets_.push_back({.message_at = message_at, .fds = {}, .too_many = false});
+    }
+    FdPacket& packet = fd_packets_.back();
+    packet.too_many = packet.too_many || fds_truncated;
+    for (hp::Fd& fd : fds) {
+        if (packet.fds.size() < vfio_user::max_message_fds) {
+            packet.fds.push_back(std::move(fd));
+        } else {
+            packet.too_many = true;  // and `fds` closes it
+        }
+    }
+}
+
+uint64_t MessageFramer::last_message_start() const {
+    size_t at = begin_;
+    Header header{};
+    while (end_ - at >= sizeof header) {
+        std::memcpy(&header, buffer_.data() + at, sizeof header);
+        if (!plausible(header) || end_ - at <= header.size) {
+            break;
+        }
+        at += header.size;
+    }
+    return consumed_ + (at - begin_);
+}
+
+MessageFramer::Next MessageFramer::next(Message& message) {
+    const size_t available = end_ - begin_;
+    if (available < sizeof(Header)) {
+        return Next::incomplete;
+    }
+    std::memcpy(&message.header, buffer_.data() + begin_, sizeof(Header));
+    if (!plausible(message.header)) {
+        return Next::broken;
+    }
+    const size_t size = message.header.size;
+    if (available < size) {
+        return Next::incomplete;
+    }
+    message.payload =
+        std::span<const std::byte>(buffer_).subspan(begin_ + sizeof(Header), size - sizeof(Header));
+    collect_fds(consumed_, message);
+    begin_ += size;
+    consumed_ += size;
+    return Next::message;
+}
+
+void MessageFramer::collect_fds(uint64_t message_at, Message& message) {
+    message.fds.clear();
+    message.too_many_fds = false;
+    if (!fd_packets_.empty() && fd_packets_.front().message_at == message_at) {
+        message.fds = std::move(fd_packets_.front().fds);
+        message.too_many_fds = fd_packets_.front().too_many;
+        fd_packets_.erase(fd_packets_.begin());
+    }
+}
+
+void MessageFramer::clear() {
+    begin_ = end_ = 0;
+    consumed_ = 0;
+    fd_packets_.clear();
+}
+
+}  // namespace gpuemu

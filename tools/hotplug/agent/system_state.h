@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what the `state` request answers, read from procfs and sysfs.
+// Thread: any; no state. May block where the kernel does, so it runs on Workers.
+// Not modelled: a consistent snapshot. Devices may come and go between two files.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace hp::agent {
+
+/// `root` is "/" but in tests, which make a tree of their own.
+nlohmann::json read_drm_minors(const std::filesystem::path& root);
+nlohmann::json read_kfd_nodes(const std::filesystem::path& root);
+nlohmann::json read_pci_devices(const std::filesystem::path& root);
+nlohmann::json read_slab(const std::filesystem::path& root);
+nlohmann::json read_blocked_tasks(const std::filesystem::path& root);
+
+/// All members of the answer.
+nlohmann::json read_state(const std::filesystem::path& root);
+
+}  // namespace hp::agent

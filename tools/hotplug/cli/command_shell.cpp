@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: `hpctl shell`: boots the guest and gives its console to the user, or runs one command in
+// it. Thread: one.
+#include <fmt/format.h>
+
+#include "hotplug/cli/commands.h"
+#include "hotplug/cli/console.h"
+#include "hotplug/machine.h"
+
+namespace hotplug {
+
+namespace {
+
+constexpr auto kCommandDeadline = std::chrono::minutes(10);
+
+hp::Result<CommandStatus> run_in(Machine& machine, const std::string& command) {
+    const auto result = machine.agent().run({"sh", "-c", command}, kCommandDeadline);
+    if (!result) {
+        return tl::unexpected(machine.explain(result.error()));
+    }
+    fmt::print("{}", result->out);
+    fmt::print(stderr, "{}", result->err);
+    return result->status == 0 && !result->timed_out ? kExitPass : kExitFail;
+}
+
+}  // namespace
+
+hp::Result<CommandStatus> shell_command(const ShellOptions& options) {
+    auto config = options.machine.machine_config();
+    if (!config) {
+        return tl::unexpected(config.error());
+    }
+    config->log_dir = std::filesystem::absolute(options.results) / "shell";
+    fmt::print(stderr, "booting the guest\n");
+    auto machine = Machine::start(std::move(*config));
+    if (!machine) {
+        return tl::unexpected(machine.error());
+    }
+    if (!options.command.empty()) {
+        return run_in(**machine, options.command);
+    }
+    fmt::print(stderr, "The guest's console; Ctrl-] ends it and the guest.\n");
+    return attach_console((*machine)->console_socket()).map([] { return kExitPass; });
+}
+
+}  // namespace hotplug

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: hpctl's commands. Each returns an exit status; a failure is one line for standard error.
+// Thread: one.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hotplug/cli/options.h"
+#include "lib/result.h"
+
+namespace hotplug {
+
+struct ListOptions {
+    std::string scenarios;
+    std::vector<std::string> tags;
+};
+
+struct ShellOptions {
+    MachineOptions machine;
+    std::string results = "results";
+    std::string command;
+};
+
+struct ReplayOptions {
+    std::string bundle;
+    std::string results = "results-replay";
+};
+
+hp::Result<CommandStatus> list_command(const ListOptions& options);
+hp::Result<CommandStatus> run_command(RunOptions options);
+hp::Result<CommandStatus> shell_command(const ShellOptions& options);
+hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
+
+}  // namespace hotplug

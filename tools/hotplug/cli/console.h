@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: connects this terminal with the guest's serial console.
+// Thread: one.
+#pragma once
+
+#include <filesystem>
+
+#include "lib/result.h"
+
+namespace hotplug {
+
+/// Carries bytes both ways until the guest closes the console, Ctrl-] is typed, the input ends, or
+/// Ctrl-C interrupts what is no terminal (on a terminal Ctrl-C belongs to the guest).
+hp::Result<void> attach_console(const std::filesystem::path& socket);
+
+}  // namespace hotplug

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: hpctl: plugs, pulls, breaks and replaces emulated AMD GPUs in a guest and judges the
+// driver. Thread: one; SIGINT and SIGTERM end all waits, and the command then puts everything away.
+#include <fmt/format.h>
+
+#include <csignal>
+#include <exception>
+
+#include "hotplug/cli/commands.h"
+#include "hotplug/deadline.h"
+
+namespace {
+
+using hotplug::CommandStatus;
+
+void handle_signals() {
+    struct sigaction action {};
+    action.sa_handler = [](int) { hotplug::Deadline::interrupt_all(); };
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    signal(SIGPIPE, SIG_IGN);  // a guest or a reader that went away is an error of write(2)
+}
+
+int report(const hp::Result<CommandStatus>& result) {
+    if (hotplug::Deadline::interrupted()) {
+        fmt::print(stderr, "hpctl: interrupted\n");
+        return hotplug::kExitInterrupted;
+    }
+    if (!result) {
+        fmt::print(stderr, "hpctl: {}\n", result.error().message);
+        return hotplug::kExitError;
+    }
+    return *result;
+}
+
+int run(int argc, char** argv) {
+    CLI::App app(
+        "Plugs, pulls, breaks and replaces emulated AMD GPUs in a guest, and judges the driver.");
+    app.require_subcommand(1);
+    app.footer(
+        "Exit status: 0 pass, 1 a check failed unexpectedly, 2 harness error, 130 interrupted.");
+
+    hotplug::ListOptions list;
+    CLI::App* list_app = app.add_subcommand("list", "rows, their tags, what they do");
+    list_app->add_option("--scenarios", list.scenarios, "folder of scenario files");
+    list_app->add_option("--tags", list.tags, "only these tags or scenarios")->delimiter(',');
+
+    hotplug::RunOptions run;
+    CLI::App* run_app = app.add_subcommand("run", "runs rows and writes the reports");
+    run.add_to(*run_app);
+
+    hotplug::ShellOptions shell;
+    CLI::App* shell_app = app.add_subcommand("shell", "the guest's console, or one command in it");
+    shell.machine.add_to(*shell_app);
+    shell_app->add_option("--results", shell.results, "where logs go")->capture_default_str();
+    shell_app->add_option("-c,--command", shell.command, "run this in the guest and end");
+
+    hotplug::ReplayOptions replay;
+    CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
+    replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
+    replay_app->add_option("--results", replay.results, "where reports go")->capture_default_str();
+
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        if (error.get_exit_code() == 0) {  // --help
+            return app.exit(error);
+        }
+        fmt::print(stderr, "hpctl: {}; see hpctl --help\n", error.what());
+        return hotplug::kExitError;
+    }
+    if (list_app->parsed()) {
+        return report(hotplug::list_command(list));
+    }
+    if (run_app->parsed()) {
+        return report(hotplug::run_command(run));
+    }
+    if (shell_app->parsed()) {
+        return report(hotplug::shell_command(shell));
+    }
+    return report(hotplug::replay_command(replay));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    handle_signals();
+    try {
+        return run(argc, argv);
+    } catch (const std::exception& error) {
+        fmt::print(stderr, "hpctl: {}\n", error.what());
+        return hotplug::kExitError;
+    }
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see options.h.
+// Thread: one.
+#include "hotplug/cli/options.h"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "hotplug/child_process.h"
+#include "hotplug/host_tools.h"
+
+namespace hotplug {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr auto kImageDeadline = std::chrono::minutes(20);
+
+std::optional<fs::path> named(const std::string& path) {
+    return path.empty() ? std::nullopt : std::optional<fs::path>(path);
+}
+
+std::string environment(const char* name) {
+    const char* value = std::getenv(name);
+    return value == nullptr ? "" : value;
+}
+
+/// The script's last line is the image's path.
+hp::Result<fs::path> make_image(const std::string& script, const std::string& kernel) {
+    const auto output =
+        run_and_capture(Command{{script, kernel}, {}}, Deadline::after(kImageDeadline));
+    if (!output) {
+        return hp::fail(fmt::format("no guest image for {}: {}", kernel, output.error().message));
+    }
+    const size_t end = output->find_last_not_of('\n') + 1;
+    const size_t begin = end == 0 ? 0 : output->rfind('\n', end - 1) + 1;
+    const fs::path image = output->substr(begin, end - begin);
+    std::error_code error;
+    if (!fs::is_regular_file(image, error)) {
+        return hp::fail(fmt::format("{} named no image but '{}'", script, image.string()));
+    }
+    return image;
+}
+
+hp::Result<fs::path> find_initrd(const std::string& initrd, const std::string& kernel) {
+    std::error_code error;
+    if (!initrd.empty()) {
+        if (!fs::is_regular_file(initrd, error)) {
+            return hp::fail(fmt::format("{}: no such guest image (--initrd)", initrd));
+        }
+        return fs::absolute(initrd);
+    }
+    const std::string script = environment("HP_IMAGE_SCRIPT");
+    if (!fs::is_directory(kernel, error) || script.empty()) {
+        return hp::fail(fmt::format(
+            "no guest image for {}: name one by --initrd, or give --kernel a built tree and "
+            "$HP_IMAGE_SCRIPT the image script",
+            kernel));
+    }
+    return make_image(script, kernel);
+}
+
+void append_path(std::vector<std::string>& arguments, const char* option, const std::string& path) {
+    if (!path.empty()) {
+        arguments.insert(arguments.end(), {option, fs::absolute(path).string()});
+    }
+}
+
+}  // namespace
+
+void MachineOptions::add_to(CLI::App& app) {
+    app.add_option("--kernel", kernel, "built kernel tree, or a bzImage")->required();
+    app.add_option("--initrd,--image", initrd,
+                   "guest image; made by $HP_IMAGE_SCRIPT for a tree when left out");
+    app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU");
+    app.add_option("--emulator", emulator, "amdgpu-emu, instead of that of this build");
+    app.add_option("--profile", profile, "profile of the emulated GPUs")->capture_default_str();
+    app.add_option("--accel", accelerator, "tcg or kvm")
+        ->check(CLI::IsMember({"tcg", "kvm"}))
+        ->capture_default_str();
+    app.add_option("--append", append, "more of the guest's kernel command line");
+    app.add_option("--gpus", gpus, "GPUs in the guest")
+        ->check(CLI::Range(1, 8))
+        ->capture_default_str();
+    app.add_option("--memory", memory_mib, "the guest's memory in MiB")->capture_default_str();
+    app.add_option("--boot-timeout", boot_timeout_s,
+                   "seconds until the agent is up, and again until the driver is bound")
+        ->capture_default_str();
+}
+
+std::vector<std::string> MachineOptions::arguments() const {
+    std::vector<std::string> all;
+    append_path(all, "--kernel", kernel);
+    append_path(all, "--initrd", initrd);
+    append_path(all, "--toolroot", toolroot);
+    append_path(all, "--emulator", emulator);
+    all.insert(all.end(), {"--profile", profile, "--accel", accelerator, "--gpus",
+                           std::to_string(gpus), "--memory", std::to_string(memory_mib),
+                           "--boot-timeout", std::to_string(boot_timeout_s)});
+    if (!append.empty()) {
+        all.push_back("--append=" + append);
+    }
+    return all;
+}
+
+hp::Result<MachineConfig> MachineOptions::machine_config() const {
+    auto image = find_kernel(kernel);
+    if (!image) {
+        return tl::unexpected(image.error());
+    }
+    auto root = find_initrd(initrd, kernel);
+    if (!root) {
+        return tl::unexpected(root.error());
+    }
+    auto qemu = find_qemu(named(toolroot));
+    if (!qemu) {
+        return tl::unexpected(qemu.error());
+    }
+    auto program = find_emulator(named(emulator));
+    if (!program) {
+        return tl::unexpected(program.error());
+    }
+    MachineConfig config;
+    config.kernel = *image;
+    config.initrd = *root;
+    config.qemu = *qemu;
+    config.emulator = *program;
+    config.extra_cmdline = append;
+    config.memory_mib = memory_mib;
+    config.accelerator = accelerator == "kvm" ? Accelerator::kvm : Accelerator::tcg;
+    config.slots = std::vector<SlotConfig>(gpus);
+    for (SlotConfig& slot : config.slots) {
+        slot.gpu.profile = profile;
+    }
+    config.boot_deadline = std::chrono::seconds(boot_timeout_s);
+    config.probe_deadline = std::chrono::seconds(boot_timeout_s);
+    return config;
+}
+
+void RunOptions::add_to(CLI::App& app) {
+    machine.add_to(app);
+    app.add_option("rows", rows, "rows, scenarios or tags (default: flagship)");
+    app.add_option("--scenarios", scenarios, "folder of scenario files");
+    app.add_option("--expected", expected,
+                   "list of known failures, or 'none'; default: that of the kernel found running");
+    app.add_option("--results", results, "where reports and logs go")->capture_default_str();
+    app.add_option("--seed", seed, "shuffles the rows; 0 keeps their order")->capture_default_str();
+    app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
+        ->check(CLI::Range(1, 1'000'000));
+    app.add_flag("--update-expected", update_expected,
+                 "write what fails into the list of known failures");
+    app.add_flag("--only-failed", only_failed, "only the rows that failed in the results folder");
+}
+
+std::vector<std::string> RunOptions::arguments() const {
+    std::vector<std::string> all = machine.arguments();
+    append_path(all, "--scenarios", scenarios);
+    if (expected == "none") {
+        all.insert(all.end(), {"--expected", expected});
+    } else {
+        append_path(all, "--expected", expected);
+    }
+    all.insert(all.end(), {"--seed", std::to_string(seed)});
+    if (cycles) {
+        all.insert(all.end(), {"--cycles", std::to_string(*cycles)});
+    }
+    return all;
+}
+
+fs::path scenario_folder(const std::string& named) {
+    if (!named.empty()) {
+        return named;
+    }
+    if (const std::string folder = environment("HP_SCENARIOS"); !folder.empty()) {
+        return folder;
+    }
+    return fs::path(__FILE__).parent_path().parent_path() / "scenarios";
+}
+
+hp::Result<fs::path> find_kernel(const std::string& path) {
+    std::error_code error;
+    const fs::path kernel = fs::absolute(path);
+    if (fs::is_regular_file(kernel, error)) {
+        return kernel;
+    }
+    if (!fs::is_directory(kernel, error)) {
+        return hp::fail(fmt::format("{}: no such kernel tree or bzImage (--kernel)", path));
+    }
+    const fs::path image = kernel / "arch/x86/boot/bzImage";
+    if (!fs::is_regular_file(image, error)) {
+        return hp::fail(fmt::format("{}: no built kernel tree, {} is not there; run make in it",
+                                    path, image.string()));
+    }
+    return image;
+}
+
+}  // namespace hotplug

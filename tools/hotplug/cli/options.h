@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: hpctl's options, and the machine they stand for.
+// Thread: one.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hotplug/machine.h"
+#include "lib/result.h"
+
+namespace hotplug {
+
+/// Exit status of every command.
+enum CommandStatus : int {
+    kExitPass = 0,
+    kExitFail = 1,   // a check failed unexpectedly, or passed unexpectedly
+    kExitError = 2,  // the harness could not do what was asked
+    kExitInterrupted = 130,
+};
+
+/// Which guest, QEMU and emulator.
+struct MachineOptions {
+    std::string kernel;
+    std::string initrd;
+    std::string toolroot;
+    std::string emulator;
+    std::string profile = "mi300x";
+    std::string accelerator = "tcg";
+    std::string append;
+    unsigned gpus = 2;
+    unsigned memory_mib = 3072;
+    unsigned boot_timeout_s = 180;
+
+    void add_to(CLI::App& app);
+    /// The options as arguments, paths absolute: a run can be repeated from any folder.
+    std::vector<std::string> arguments() const;
+    /// Finds what is not named; makes the image by $HP_IMAGE_SCRIPT when a kernel tree came without
+    /// one.
+    hp::Result<MachineConfig> machine_config() const;
+};
+
+struct RunOptions {
+    MachineOptions machine;
+    std::vector<std::string> rows;
+    std::string scenarios;
+    std::string expected;  ///< a file, or "none"
+    std::string results = "results";
+    uint64_t seed = 0;
+    std::optional<unsigned> cycles;
+    bool update_expected = false;
+    bool only_failed = false;
+
+    void add_to(CLI::App& app);
+    /// For replay: the arguments of `hpctl run` without rows, results folder and what writes lists.
+    std::vector<std::string> arguments() const;
+};
+
+/// Where the scenarios are: `named` when given, else $HP_SCENARIOS, else the source tree this was
+/// built from.
+std::filesystem::path scenario_folder(const std::string& named);
+
+/// bzImage of a built kernel tree, or the bzImage itself.
+hp::Result<std::filesystem::path> find_kernel(const std::string& path);
+
+}  // namespace hotplug

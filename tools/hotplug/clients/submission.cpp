@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: submissions of command buffers to the rings of a render node, and their fences.
+// Thread: no state of its own.
+#include "hotplug/clients/submission.h"
+
+#include <array>
+#include <vector>
+
+namespace hp::clients {
+
+namespace {
+
+std::uint64_t pointer(const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address);
+}
+
+}  // namespace
+
+IoResult<abi::Fence> submit(const DrmDevice& device, std::uint32_t context, RingId ring,
+                            const BufferObject& commands, unsigned size_dw,
+                            std::initializer_list<const BufferObject*> buffers) {
+    std::vector<abi::BoListEntry> entries;
+    for (const BufferObject* buffer : buffers) {
+        entries.push_back({buffer->handle(), 0});
+    }
+    constexpr std::uint32_t ignored =
+        ~0u;  // the kernel's in-line list has neither operation nor handle
+    const abi::BoListIn list{ignored, ignored, static_cast<std::uint32_t>(entries.size()),
+                             sizeof(abi::BoListEntry), pointer(entries.data())};
+    const abi::ChunkIb ib{0, 0, commands.gpu_address(), size_dw * 4, ring.ip_type, 0, ring.ring};
+    const std::array chunks = {
+        abi::Chunk{abi::AMDGPU_CHUNK_ID_IB, sizeof ib / 4, pointer(&ib)},
+        abi::Chunk{abi::AMDGPU_CHUNK_ID_BO_HANDLES, sizeof list / 4, pointer(&list)}};
+    const std::array pointers = {pointer(&chunks[0]), pointer(&chunks[1])};
+
+    abi::Submission submission{};
+    submission.in.ctx_id = context;
+    submission.in.num_chunks = chunks.size();
+    submission.in.chunks = pointer(pointers.data());
+    return io_call(device.fd(), abi::DRM_IOCTL_AMDGPU_CS, &submission, "AMDGPU_CS").map([&] {
+        return abi::Fence{context, ring.ip_type, 0, ring.ring, submission.out.handle};
+    });
+}
+
+IoResult<bool> wait_fence(const DrmDevice& device, const abi::Fence& fence,
+                          std::chrono::milliseconds patience) {
+    const auto until = (std::chrono::steady_clock::now() + patience).time_since_epoch();
+    abi::WaitSubmission wait{};
+    wait.in.handle = fence.seq_no;
+    wait.in.timeout = static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(until).count());
+    wait.in.ip_type = fence.ip_type;
+    wait.in.ring = fence.ring;
+    wait.in.ctx_id = fence.ctx_id;
+    return io_call(device.fd(), abi::DRM_IOCTL_AMDGPU_WAIT_CS, &wait, "AMDGPU_WAIT_CS").map([&] {
+        return wait.out.status == 0;
+    });
+}
+
+IoResult<Fd> export_sync_file(const DrmDevice& device, const abi::Fence& fence) {
+    abi::FenceToHandle request{};
+    request.in.fence = fence;
+    request.in.what = abi::AMDGPU_FENCE_TO_HANDLE_GET_SYNC_FILE_FD;
+    return io_call(device.fd(), abi::DRM_IOCTL_AMDGPU_FENCE_TO_HANDLE, &request,
+                   "AMDGPU_FENCE_TO_HANDLE")
+        .map([&] { return Fd(static_cast<int>(request.out.handle)); });
+}
+
+}  // namespace hp::clients

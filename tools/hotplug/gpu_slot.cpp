@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see gpu_slot.h.
+// Thread: see gpu_slot.h.
+#include "hotplug/gpu_slot.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hotplug {
+
+namespace {
+
+using nlohmann::json;
+
+// Device numbers on pcie.0. 0x0 and 0x1f are q35's own, 0x3 is the agent's virtio-serial.
+constexpr unsigned first_port = 0x4;
+constexpr unsigned first_hole = 0x10;
+static_assert(first_port + GpuSlot::max_slots <= first_hole);
+static_assert(first_hole + GpuSlot::max_slots <= 0x1f);
+
+// Room for any board that is plugged later: the guest does not enlarge the windows above a hot-plug
+// port.
+constexpr uint64_t prefetchable_window = 8ull << 30;
+constexpr uint64_t register_window = 64ull << 20;
+
+json vfio_user(const std::string& id, const std::string& bus, const std::string& socket) {
+    return {{"driver", "vfio-user-pci"},
+            {"id", id},
+            {"bus", bus},
+            {"socket", {{"type", "unix"}, {"path", socket}}}};
+}
+
+}  // namespace
+
+std::string GpuSlot::device_id() const {
+    std::string name = fmt::format("{}{}", has_gpu() ? "gpu" : "control", index_);
+    return generation_ == 0 ? name : fmt::format("{}-{}", name, generation_);
+}
+
+std::string GpuSlot::port_bdf() const {
+    return fmt::format("0000:00:{:02x}.0", first_port + index_);
+}
+
+hp::Result<std::string> GpuSlot::bdf() {
+    auto bus = port_->secondary_bus();
+    if (!bus) {
+        return tl::unexpected(bus.error());
+    }
+    return fmt::format("0000:{:02x}:00.0", *bus);
+}
+
+EmulatorSpec GpuSlot::spec(const std::string& name, const GpuOptions& gpu) const {
+    EmulatorSpec spec;
+    spec.name = name;
+    spec.program = environment_.emulator;
+    spec.socket_dir = environment_.socket_dir;
+    spec.log_dir = environment_.log_dir;
+    spec.gpu = gpu;
+    return spec;
+}
+
+hp::Result<void> GpuSlot::start_emulators(uint64_t largest_vram_mib, Deadline deadline) {
+    if (!has_gpu()) {
+        return {};
+    }
+    auto gpu = EmulatorProcess::start(spec(device_id(), config_.gpu), deadline);
+    if (!gpu) {
+        return tl::unexpected(gpu.error());
+    }
+    gpu_ = std::move(*gpu);
+
+    EmulatorSpec hole_spec = spec(fmt::format("hole{}", index_), config_.gpu);
+    hole_spec.black_hole = true;
+    hole_spec.gpu.device_id.reset();
+    hole_spec.gpu.vram_mib = std::max(config_.gpu.vram_mib, largest_vram_mib);
+    auto hole = EmulatorProcess::start(std::move(hole_spec), deadline);
+    if (!hole) {
+        return tl::unexpected(hole.error());
+    }
+    hole_ = std::move(*hole);
+    return {};
+}
+
+void GpuSlot::attach(QmpClient& qmp, QtestClient& qtest) {
+    qmp_ = &qmp;
+    port_ = std::make_unique<SlotPort>(qtest, first_port + index_);
+    if (has_gpu()) {
+        black_hole_ = std::make_unique<BlackHole>(qtest, first_hole + index_);
+    }
+    plugged_ = config_.device != SlotDevice::empty;
+}
+
+json GpuSlot::board() const {
+    switch (config_.device) {
+        case SlotDevice::empty: break;
+        case SlotDevice::gpu: return vfio_user(device_id(), port_id(), gpu_->vfio_user_socket());
+        case SlotDevice::nvme:
+            return {{"driver", "nvme"},
+                    {"id", device_id()},
+                    {"bus", port_id()},
+                    {"serial", fmt::format("control{}", index_)},
+                    {"drive", fmt::format("disk{}", index_)}};
+        case SlotDevice::edu: return {{"driver", "edu"}, {"id", device_id()}, {"bus", port_id()}};
+    }
+    return nullptr;
+}
+
+std::vector<std::string> GpuSlot::qemu_devices() const {
+    json port{{"driver", "pcie-root-port"},
+              {"id", port_id()},
+              {"bus", "pcie.0"},
+              {"addr", fmt::format("{:#x}", first_port + index_)},
+              {"chassis", index_ + 1},
+              {"slot", index_ + 1},
+              {"pref64-reserve", prefetchable_window},
+              {"mem-reserve", register_window}};
+    std::vector<std::string> devices{port.dump()};
+    if (config_.device != SlotDevice::empty) {
+        devices.push_back(board().dump());
+    }
+    if (has_gpu()) {
+        json hole = vfio_user(fmt::format("hole{}", index_), "pcie.0", hole_->vfio_user_socket());
+        hole["addr"] = fmt::format("{:#x}", first_hole + index_);
+        devices.push_back(hole.dump());
+    }
+    return devices;
+}
+
+hp::Result<bool> GpuSlot::black_hole_displaced() {
+    if (!black_hole_ || !plugged_) {
+        return false;
+    }
+    auto bus = port_->secondary_bus();
+    if (!bus) {
+        return tl::unexpected(bus.error());
+    }
+    auto addresses = black_hole_->addresses_of(*bus);
+    if (!addresses) {
+        return tl::unexpected(addresses.error());
+    }
+    return !black_hole_->lies_under(*addresses);
+}
+
+hp::Result<void> GpuSlot::lay_black_hole(const std::vector<SlotPort*>& ports) {
+    auto bus = port_->secondary_bus();
+    if (!bus) {
+        return tl::unexpected(bus.error());
+    }
+    auto addresses = black_hole_->addresses_of(*bus);
+    if (!addresses) {
+        return tl::unexpected(addresses.error());
+    }
+    return black_hole_->lay_under(*addresses, ports);
+}
+
+hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline deadline) {
+    if (plugged_) {
+        return hp::fail(fmt::format("slot {} still holds {}", index_, device_id()));
+    }
+    ++generation_;
+    if (!has_gpu()) {
+        return {};
+    }
+    if (!replacement.needs_new_emulator()) {
+        return gpu_->control().restore();
+    }
+    config_.gpu.device_id = replacement.device_id ? replacement.device_id : config_.gpu.device_id;
+    config_.gpu.vram_mib = replacement.vram_mib.value_or(config_.gpu.vram_mib);
+    gpu_.reset();  // the old board's process ends before the new one's begins
+    auto gpu = EmulatorProcess::start(spec(device_id(), config_.gpu), deadline);
+    if (!gpu) {
+        return tl::unexpected(gpu.error());
+    }
+    gpu_ = std::move(*gpu);
+    return {};
+}
+
+hp::Result<void> GpuSlot::plug() {
+    if (auto added = qmp_->execute("device_add", board()); !added) {
+        return tl::unexpected(added.error());
+    }
+    plugged_ = true;
+    return {};
+}
+
+hp::Result<void> GpuSlot::press_button() {
+    if (auto pressed = qmp_->execute("device_del", {{"id", device_id()}}); !pressed) {
+        return tl::unexpected(pressed.error());
+    }
+    return {};
+}
+
+std::optional<Deadline::Clock::time_point> GpuSlot::deleted() {
+    auto event = qmp_->find_event(0, device_deleted(device_id()));
+    if (!event) {
+        return std::nullopt;
+    }
+    plugged_ = false;
+    return event->received;
+}
+
+hp::Result<void> GpuSlot::reset_counters() {
+    for (EmulatorProcess* emulator : {gpu_.get(), hole_.get()}) {
+        if (!emulator) {
+            continue;
+        }
+        if (auto counters = emulator->control().counters(true); !counters) {
+            return tl::unexpected(counters.error());
+        }
+    }
+    return {};
+}
+
+hp::Result<AbsentAccesses> GpuSlot::absent_accesses() {
+    AbsentAccesses accesses;
+    if (!has_gpu()) {
+        return accesses;
+    }
+    auto server = gpu_->control().counters();
+    auto hole = hole_->control().counters();
+    if (!server || !hole) {
+        return tl::unexpected(server ? hole.error() : server.error());
+    }
+    accesses.server_counts = server->after_loss;
+    accesses.black_hole_counts = hole->total;
+    accesses.server = server->after_loss.bar_accesses();
+    accesses.black_hole = hole->total.bar_accesses();
+    accesses.first = std::move(server->first_after_loss);
+    accesses.first.insert(accesses.first.end(), hole->first_after_loss.begin(),
+                          hole->first_after_loss.end());
+    return accesses;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see leak.h.
+// Thread: pure functions.
+#include "hotplug/leak.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace hotplug {
+
+namespace {
+
+std::map<std::string, int> drm_nodes(const GuestState& state) {
+    std::map<std::string, int> count;
+    for (const DrmNode& node : state.drm) {
+        ++count[node.bdf];
+    }
+    return count;
+}
+
+std::map<std::string, int> kfd_gpu_nodes(const GuestState& state) {
+    std::map<std::string, int> count;
+    for (const KfdNode& node : state.kfd_nodes) {
+        if (node.gpu_id != 0) {
+            ++count[node.bdf()];
+        }
+    }
+    return count;
+}
+
+void compare_nodes(const char* kind, const std::map<std::string, int>& before,
+                   const std::map<std::string, int>& after, const GuestState& state,
+                   std::vector<std::string>& leaks) {
+    for (const auto& [bdf, count] : after) {
+        const auto old = before.find(bdf);
+        if (state.find_pci(bdf) == nullptr) {
+            leaks.push_back(
+                fmt::format("{} {} node(s) of {}, which is not there", count, kind, bdf));
+        } else if (old != before.end() && count > old->second) {
+            leaks.push_back(
+                fmt::format("{} {} nodes of {}, {} before", count, kind, bdf, old->second));
+        }
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after) {
+    std::vector<std::string> leaks;
+    compare_nodes("DRM", drm_nodes(before), drm_nodes(after), after, leaks);
+    compare_nodes("KFD", kfd_gpu_nodes(before), kfd_gpu_nodes(after), after, leaks);
+    if (after.drm_minor_max > before.drm_minor_max) {
+        leaks.push_back(fmt::format("highest DRM minor {}, {} before: an old minor is still taken",
+                                    after.drm_minor_max, before.drm_minor_max));
+    }
+    for (const auto& [cache, objects] : after.slab) {
+        const auto old = before.slab.find(cache);
+        const uint64_t had = old == before.slab.end() ? 0 : old->second;
+        const uint64_t tolerance =
+            std::max(kSlabToleranceObjects, had * kSlabTolerancePercent / 100);
+        if (objects > had + tolerance) {
+            leaks.push_back(fmt::format("slab {}: {} objects, {} before", cache, objects, had));
+        }
+    }
+    for (const BlockedProcess& process : after.processes_d_state) {
+        leaks.push_back(fmt::format("process {} ({}) is in D state in {}", process.pid,
+                                    process.comm, process.wchan));
+    }
+    return leaks;
+}
+
+std::vector<std::string> find_differences(const GuestState& before, const GuestState& after) {
+    std::vector<std::string> differences = find_leaks(before, after);
+    if (after.taint != before.taint) {
+        differences.push_back(fmt::format("taint {:#x}, {:#x} before", after.taint, before.taint));
+    }
+    for (const PciDevice& device : before.pci) {
+        const PciDevice* now = after.find_pci(device.bdf);
+        if (now == nullptr) {
+            differences.push_back(fmt::format("{} is gone", device.bdf));
+        } else if (now->driver != device.driver || now->device != device.device) {
+            differences.push_back(
+                fmt::format("{} is {:04x} with driver '{}', {:04x} with '{}' before", device.bdf,
+                            now->device, now->driver, device.device, device.driver));
+        } else if (before.gpu_ready(device.bdf) && !after.gpu_ready(device.bdf)) {
+            differences.push_back(fmt::format("{} has no longer all of its nodes", device.bdf));
+        }
+    }
+    return differences;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: compares the guest before and after a row: what the driver did not give back.
+// Thread: pure functions.
+// Not modelled: memory that no cache, node or minor accounts for; kmemleak sees that on the debug
+// kernel.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hotplug/guest_state.h"
+
+namespace hotplug {
+
+/// A slab cache may hold that many more objects than before: half-filled slabs and per-CPU lists
+/// are no leak. A leak of one object per removal shows in the cycles, not in one row.
+constexpr uint64_t kSlabToleranceObjects = 64;
+constexpr uint64_t kSlabTolerancePercent = 10;
+
+/// One line for each leak: DRM minors and KFD nodes of a GPU that is not there, a higher DRM minor
+/// than before, slab caches beyond the tolerance, processes in D state.
+std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after);
+
+/// One line for each difference that makes the guest unfit for the next row: a GPU without driver
+/// or nodes, a taint.
+std::vector<std::string> find_differences(const GuestState& before, const GuestState& after);
+
+}  // namespace hotplug

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what counts as a leak, and what makes a guest unfit.
+// Thread: one.
+#include "hotplug/leak.h"
+
+#include <gtest/gtest.h>
+
+namespace hotplug {
+namespace {
+
+constexpr const char* kGpu = "0000:01:00.0";
+
+GuestState guest() {
+    GuestState state;
+    state.drm = {{"card0", "card", kGpu}, {"renderD128", "render", kGpu}};
+    KfdNode node;
+    node.id = 1;
+    node.gpu_id = 77;
+    node.location_id = 0x100;
+    state.kfd_nodes = {node};
+    state.pci = {{kGpu, 0x1002, 0x74a1, 0x120000, "amdgpu"}};
+    state.slab = {{"drm_sched_fence", 10}, {"kmalloc-64", 10000}};
+    state.drm_minor_max = 128;
+    return state;
+}
+
+TEST(Leak, SameStateHasNone) {
+    EXPECT_TRUE(find_leaks(guest(), guest()).empty());
+    EXPECT_TRUE(find_differences(guest(), guest()).empty());
+}
+
+TEST(Leak, NodesOfAGpuThatIsGone) {
+    GuestState after = guest();
+    after.pci.clear();
+    const auto leaks = find_leaks(guest(), after);
+    ASSERT_EQ(leaks.size(), 2U);
+    EXPECT_EQ(leaks[0], "2 DRM node(s) of 0000:01:00.0, which is not there");
+    EXPECT_EQ(leaks[1], "1 KFD node(s) of 0000:01:00.0, which is not there");
+}
+
+TEST(Leak, GpuThatIsGoneWithItsNodesIsADifferenceOnly) {
+    GuestState after = guest();
+    after.pci.clear();
+    after.drm.clear();
+    after.kfd_nodes.clear();
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
+    EXPECT_EQ(find_differences(guest(), after), std::vector<std::string>{"0000:01:00.0 is gone"});
+}
+
+TEST(Leak, MoreNodesAndHigherMinors) {
+    GuestState after = guest();
+    after.drm.push_back({"renderD129", "render", kGpu});
+    after.drm_minor_max = 129;
+    EXPECT_EQ(find_leaks(guest(), after).size(), 2U);
+}
+
+TEST(Leak, SlabHasATolerance) {
+    GuestState after = guest();
+    after.slab["drm_sched_fence"] = 10 + kSlabToleranceObjects;
+    after.slab["kmalloc-64"] = 11000;
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
+    after.slab["drm_sched_fence"] += 1;
+    after.slab["kmalloc-64"] += 1;
+    EXPECT_EQ(find_leaks(guest(), after),
+              (std::vector<std::string>{"slab drm_sched_fence: 75 objects, 10 before",
+                                        "slab kmalloc-64: 11001 objects, 10000 before"}));
+}
+
+TEST(Leak, ProcessInDState) {
+    GuestState after = guest();
+    after.processes_d_state = {{42, "cs", "amdgpu_drm_ioctl", ""}};
+    EXPECT_EQ(find_leaks(guest(), after),
+              std::vector<std::string>{"process 42 (cs) is in D state in amdgpu_drm_ioctl"});
+}
+
+TEST(Leak, DriverlessGpuAndTaintMakeUnfit) {
+    GuestState after = guest();
+    after.pci[0].driver.clear();
+    after.taint = 512;
+    const auto differences = find_differences(guest(), after);
+    ASSERT_EQ(differences.size(), 2U);
+    EXPECT_EQ(differences[0], "taint 0x200, 0x0 before");
+    EXPECT_EQ(differences[1], "0000:01:00.0 is 74a1 with driver '', 74a1 with 'amdgpu' before");
+}
+
+}  // namespace
+}  // namespace hotplug

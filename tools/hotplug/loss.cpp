@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see loss.h.
+// Thread: see loss.h.
+#include "hotplug/loss.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace hotplug {
+
+namespace {
+
+using Clock = Deadline::Clock;
+
+constexpr std::array losses{Loss::device_del,    Loss::slot_power, Loss::sysfs_remove,
+                            Loss::driver_unbind, Loss::surprise,   Loss::surprise_without_restore,
+                            Loss::silent_death,  Loss::hang,       Loss::aer_fatal};
+
+const std::string pci_devices = "/sys/bus/pci/devices";
+
+constexpr std::chrono::milliseconds poll_interval{50};
+// The agent answers while a removal blocks others; this long without an answer, the guest is gone.
+constexpr std::chrono::seconds answer_deadline{30};
+constexpr std::chrono::seconds agent_margin{60};
+
+std::chrono::microseconds span(Clock::time_point from, Clock::time_point to) {
+    return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
+}
+
+std::chrono::microseconds log_span(uint64_t from_us, uint64_t to_us) {
+    return std::chrono::microseconds(to_us > from_us ? to_us - from_us : 0);
+}
+
+/// A write(2) in the guest that was asked for and whose return is looked for now and then.
+class GuestWrite {
+public:
+    static hp::Result<GuestWrite> start(AgentClient& agent, const std::string& path,
+                                        const std::string& data, Deadline deadline) {
+        // The agent gives up later than the harness: a write that does not return is a result, no
+        // answer to it.
+        auto timeout = std::chrono::ceil<std::chrono::milliseconds>(deadline.remaining());
+        auto pending = agent.start_write(path, data, timeout + agent_margin);
+        if (!pending) {
+            return tl::unexpected(pending.error());
+        }
+        return GuestWrite(std::move(*pending));
+    }
+
+    /// True once the write has returned; result() is then valid.
+    hp::Result<bool> poll() {
+        if (result_) {
+            return true;
+        }
+        auto answer = pending_.poll();
+        if (!answer) {
+            return false;
+        }
+        if (!*answer) {
+            return tl::unexpected(answer->error());
+        }
+        result_ = **answer;
+        return true;
+    }
+    const WriteResult& result() const { return *result_; }
+    bool refused() const { return result_ && result_->error != 0; }
+
+private:
+    explicit GuestWrite(AgentClient::PendingWrite pending) : pending_(std::move(pending)) {}
+
+    AgentClient::PendingWrite pending_;
+    std::optional<WriteResult> result_;
+};
+
+/// One removal from the event to its end.
+class Removal {
+public:
+    Removal(Machine& machine, GpuSlot& slot, Loss loss, Deadline deadline,
+            const LossOptions& options)
+        : machine_(machine),
+          agent_(machine.agent()),
+          slot_(slot),
+          deadline_(deadline),
+          options_(options) {
+        timeline_.loss = loss;
+    }
+
+    hp::Result<LossTimeline> run() {
+        if (auto prepared = prepare(); !prepared) {
+            return tl::unexpected(prepared.error());
+        }
+        if (auto done = carry_out(); !done) {
+            return tl::unexpected(done.error());
+        }
+        if (Deadline::interrupted()) {
+            return hp::fail("interrupted");
+        }
+        find_notification();
+        return std::move(timeline_);
+    }
+
+private:
+    hp::Result<void> prepare();
+    hp::Result<void> carry_out();
+    hp::Result<void> by_button();
+    hp::Result<void> by_surprise(Restore restore);
+    hp::Result<void> by_aer();
+    hp::Result<void> by_write(const std::string& path, const std::string& data);
+    hp::Result<void> by_late_sysfs_remove(hp::Result<void> (EmulatorClient::*failure)());
+
+    void mark_event() {
+        timeline_.event = Clock::now();
+        timeline_.event_guest_us = agent_.guest_us(timeline_.event);
+        timeline_.event_log_us = mark_.log_time(timeline_.event);
+    }
+    void announce() { timeline_.announced = span(timeline_.event, Clock::now()); }
+
+    hp::Result<void> wait_until_over(GuestWrite* write);
+    hp::Result<bool> note_directory();
+    void note_deleted();
+    bool names_device(const std::string& text) const;
+    void find_notification();
+
+    bool directory_stays() const { return timeline_.loss == Loss::driver_unbind; }
+    std::string device_path() const { return pci_devices + "/" + timeline_.bdf; }
+
+    Machine& machine_;
+    AgentClient& agent_;
+    GpuSlot& slot_;
+    Deadline deadline_;
+    const LossOptions& options_;
+    LossTimeline timeline_;
+    LogMark mark_;
+    std::optional<Clock::time_point> directory_gone_;
+};
+
+hp::Result<void> Removal::prepare() {
+    if (!slot_.plugged()) {
+        return hp::fail(fmt::format("slot {} is empty: nothing to lose", slot_.index()));
+    }
+    bool needs_gpu = timeline_.loss == Loss::silent_death || timeline_.loss == Loss::hang ||
+                     timeline_.loss == Loss::driver_unbind;
+    if (needs_gpu && !slot_.has_gpu()) {
+        return hp::fail(fmt::format("{}: slot {} has no emulated GPU", to_string(timeline_.loss),
+                                    slot_.index()));
+    }
+    auto bdf = slot_.bdf();
+    if (!bdf) {
+        return tl::unexpected(bdf.error());
+    }
+    timeline_.bdf = *bdf;
+    if (auto matched = agent_.synchronise_clock(Deadline::after(answer_deadline)); !matched) {
+        return matched;
+    }
+    auto mark = agent_.mark_kernel_log(
+        fmt::format("hpctl: {} of {}", to_string(timeline_.loss), timeline_.bdf),
+        Deadline::after(answer_deadline));
+    if (!mark) {
+        return tl::unexpected(mark.error());
+    }
+    mark_ = *mark;
+    timeline_.kernel_log_from = mark_.next_line;
+    return slot_.reset_counters();
+}
+
+hp::Result<void> Removal::carry_out() {
+    switch (timeline_.loss) {
+        case Loss::device_del: return by_button();
+        case Loss::slot_power:
+            return by_write("/sys/bus/pci/slots/" + slot_.slot_name() + "/power", "0");
+        case Loss::sysfs_remove: return by_write(device_path() + "/remove", "1");
+        case Loss::driver_unbind: return by_write(device_path() + "/driver/unbind", timeline_.bdf);
+        case Loss::surprise: return by_surprise(Restore::yes);
+        case Loss::surprise_without_restore: return by_surprise(Restore::no);
+        case Loss::silent_death: return by_late_sysfs_remove(&EmulatorClient::vanish);
+        case Loss::hang: return by_late_sysfs_remove(&EmulatorClient::hang);
+        case Loss::aer_fatal: return by_aer();
+    }
+    return hp::fail("no such loss");
+}
+
+hp::Result<void> Removal::by_button() {
+    mark_event();
+    if (auto pressed = slot_.press_button(); !pressed) {
+        return pressed;
+    }
+    announce();
+    return wait_until_over(nullptr);
+}
+
+hp::Result<void> Removal::by_surprise(Restore restore) {
+    mark_event();
+    if (slot_.has_gpu()) {
+        if (auto vanished = slot_.emulator().vanish(); !vanished) {
+            return vanished;
+        }
+        deadline_.pause(options_.ones_before_event);
+    }
+    if (auto pulled = slot_.port().surprise_removal(restore); !pulled) {
+        return pulled;
+    }
+    announce();
+    return wait_until_over(nullptr);
+}
+
+hp::Result<void> Removal::by_aer() {
+    mark_event();
+    // Surprise Down Error Status: fatal, so that the link is reset and the driver's error handlers
+    // run.
+    auto answer =
+        machine_.qmp().human(fmt::format("pcie_aer_inject_error {} SDN", slot_.port_id()));
+    if (!answer) {
+        return tl::unexpected(answer.error());
+    }
+    if (!answer->starts_with("OK")) {
+        return hp::fail(fmt::format("QEMU did not inject the error: {}", *answer));
+    }
+    announce();
+    constexpr std::string_view end =
+        "device recovery ";  // drivers/pci/pcie/err.c: pcie_do_recovery()
+    auto line = agent_.wait_kernel_line(
+        timeline_.kernel_log_from,
+        [&](const KernelLine& candidate) {
+            return candidate.text.find(end) != std::string::npos && names_device(candidate.text);
+        },
+        "'device recovery successful' or 'failed'", deadline_);
+    if (!line) {
+        if (!agent_.connected()) {
+            return tl::unexpected(line.error());
+        }
+        timeline_.stuck = line.error().message;
+        return {};
+    }
+    timeline_.remove_returned = log_span(timeline_.event_log_us, line->time_us);
+    if (line->text.find("successful") == std::string::npos) {
+        timeline_.refused = line->text;
+    }
+    return {};
+}
+
+hp::Result<void> Removal::by_write(const std::string& path, const std::string& data) {
+    if (timeline_.event == Clock::time_point{}) {
+        mark_event();
+    }
+    auto write = GuestWrite::start(agent_, path, data, deadline_);
+    if (!write) {
+        return tl::unexpected(write.error());
+    }
+    announce();
+    return wait_until_over(&*write);
+}
+
+hp::Result<void> Removal::by_late_sysfs_remove(hp::Result<void> (EmulatorClient::*failure)()) {
+    mark_event();
+    if (auto failed = (slot_.emulator().*failure)(); !failed) {
+        return failed;
+    }
+    deadline_.pause(options_.unnoticed);
+    return by_write(device_path() + "/remove", "1");
+}
+
+hp::Result<bool> Removal::note_directory() {
+    if (directory_gone_) {
+        return true;
+    }
+    auto names = agent_.list(pci_devices, Deadline::after(answer_deadline));
+    if (!names) {
+        return tl::unexpected(names.error());
+    }
+    if (std::find(names->begin(), names->end(), timeline_.bdf) != names->end()) {
+        return false;
+    }
+    directory_gone_ = Clock::now();
+    return true;
+}
+
+void Removal::note_deleted() {
+    if (auto when = slot_.deleted(); when && !timeline_.device_deleted) {
+        timeline_.device_deleted = span(timeline_.event, *when);
+    }
+}
+
+// `write`: the guest's write that asked for the removal, null when the slot did.
+hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
+    while (true) {
+        hp::Result<bool> written = write ? write->poll() : hp::Result<bool>(true);
+        if (!written) {
+            return tl::unexpected(written.error());
+        }
+        if (write && write->refused()) {
+            timeline_.refused = write->result().error_text;
+            timeline_.remove_returned =
+                *timeline_.announced + std::chrono::microseconds(write->result().elapsed_us);
+            return {};
+        }
+        hp::Result<bool> gone = directory_stays() ? hp::Result<bool>(true) : note_directory();
+        if (!gone) {
+            return tl::unexpected(gone.error());
+        }
+        if (*written && *gone && !timeline_.remove_returned) {
+            // The directory goes before the write returns, and the write's own time is exact.
+            timeline_.remove_returned =
+                write ? *timeline_.announced + std::chrono::microseconds(write->result().elapsed_us)
+                      : span(timeline_.event, *directory_gone_);
+        }
+        note_deleted();
+        bool let_go = !empties_slot(timeline_.loss) || timeline_.device_deleted;
+        if (timeline_.remove_returned && let_go) {
+            return {};
+        }
+        if (deadline_.expired()) {
+            const std::string awaited =
+                !*written ? "the guest's write to return"
+                : !*gone  ? fmt::format("{} to leave {}", timeline_.bdf, pci_devices)
+                          : fmt::format("DEVICE_DELETED of {}", slot_.device_id());
+            timeline_.stuck = deadline_.missed(awaited);
+            return {};
+        }
+        deadline_.pause(poll_interval);
+    }
+}
+
+bool Removal::names_device(const std::string& text) const {
+    return text.find(timeline_.bdf) != std::string::npos ||
+           text.find(slot_.port_bdf()) != std::string::npos;
+}
+
+void Removal::find_notification() {
+    for (const KernelLine& line : agent_.kernel_log(timeline_.kernel_log_from)) {
+        if (names_device(line.text)) {
+            timeline_.notified = log_span(timeline_.event_log_us, line.time_us);
+            timeline_.notified_line = line.text;
+            return;
+        }
+    }
+}
+
+/// One way back from the event to a GPU in use.
+class Return {
+public:
+    Return(Machine& machine, GpuSlot& slot, Loss loss, const Replacement& replacement,
+           Deadline deadline)
+        : machine_(machine),
+          agent_(machine.agent()),
+          slot_(slot),
+          loss_(loss),
+          replacement_(replacement),
+          deadline_(deadline) {}
+
+    hp::Result<ReplugTimeline> run() {
+        if (auto prepared = prepare(); !prepared) {
+            return tl::unexpected(prepared.error());
+        }
+        if (!timeline_.stuck.empty()) {
+            return std::move(timeline_);
+        }
+        timeline_.event = Clock::now();
+        timeline_.event_guest_us = agent_.guest_us(timeline_.event);
+        timeline_.event_log_us = mark_.log_time(timeline_.event);
+        if (auto started = start(); !started) {
+            return tl::unexpected(started.error());
+        }
+        if (auto used = wait_in_use(); !used) {
+            return tl::unexpected(used.error());
+        }
+        if (Deadline::interrupted()) {
+            return hp::fail("interrupted");
+        }
+        if (timeline_.ready) {
+            if (auto armed = machine_.arm_black_holes(); !armed) {
+                return tl::unexpected(armed.error());
+            }
+        }
+        return std::move(timeline_);
+    }
+
+private:
+    hp::Result<void> prepare();
+    hp::Result<void> wait_slot_off();
+    hp::Result<void> start();
+    hp::Result<void> write(const std::string& path, const std::string& data);
+    hp::Result<void> wait_in_use();
+    void note(ReplugTimeline::Span& moment, bool reached) const {
+        if (reached && !moment) {
+            moment = span(timeline_.event, Clock::now());
+        }
+    }
+
+    Machine& machine_;
+    AgentClient& agent_;
+    GpuSlot& slot_;
+    Loss loss_;
+    const Replacement& replacement_;
+    Deadline deadline_;
+    ReplugTimeline timeline_;
+    LogMark mark_;
+    std::optional<GuestWrite> write_;
+};
+
+hp::Result<void> Return::prepare() {
+    auto bdf = slot_.bdf();
+    if (!bdf) {
+        return tl::unexpected(bdf.error());
+    }
+    timeline_.bdf = *bdf;
+    if (auto matched = agent_.synchronise_clock(Deadline::after(answer_deadline)); !matched) {
+        return matched;
+    }
+    auto mark = agent_.mark_kernel_log(
+        fmt::format("hpctl: recovery from {} of {}", to_string(loss_), timeline_.bdf),
+        Deadline::after(answer_deadline));
+    if (!mark) {
+        return tl::unexpected(mark.error());
+    }
+    mark_ = *mark;
+    timeline_.kernel_log_from = mark_.next_line;
+    if (empties_slot(loss_)) {
+        auto off = wait_slot_off();
+        return off && timeline_.stuck.empty() ? slot_.prepare_board(replacement_, deadline_) : off;
+    }
+    if (replacement_.needs_new_emulator()) {
+        return hp::fail(fmt::format("after {} the old board is still in slot {}: no other fits in",
+                                    to_string(loss_), slot_.index()));
+    }
+    if (loss_ == Loss::silent_death || loss_ == Loss::hang) {
+        return slot_.emulator().restore();
+    }
+    return {};
+}
+
+hp::Result<void> Return::wait_slot_off() {
+    while (true) {
+        auto off = slot_.port().powered_off();
+        if (!off) {
+            return tl::unexpected(off.error());
+        }
+        if (*off) {
+            return {};
+        }
+        if (deadline_.expired()) {
+            timeline_.stuck = deadline_.missed("the guest to power the empty slot off");
+            return {};
+        }
+        deadline_.pause(poll_interval);
+    }
+}
+
+hp::Result<void> Return::start() {
+    switch (loss_) {
+        case Loss::device_del:
+        case Loss::slot_power:
+        case Loss::surprise:
+        case Loss::surprise_without_restore: return slot_.plug();
+        case Loss::sysfs_remove:
+        case Loss::silent_death:
+        case Loss::hang: return write("/sys/bus/pci/rescan", "1");
+        case Loss::driver_unbind: return write("/sys/bus/pci/drivers/amdgpu/bind", timeline_.bdf);
+        case Loss::aer_fatal: return {};
+    }
+    return hp::fail("no such loss");
+}
+
+hp::Result<void> Return::write(const std::string& path, const std::string& data) {
+    auto started = GuestWrite::start(agent_, path, data, deadline_);
+    if (!started) {
+        return tl::unexpected(started.error());
+    }
+    write_ = std::move(*started);
+    return {};
+}
+
+hp::Result<void> Return::wait_in_use() {
+    while (true) {
+        hp::Result<bool> written = write_ ? write_->poll() : hp::Result<bool>(true);
+        if (!written) {
+            return tl::unexpected(written.error());
+        }
+        if (write_ && write_->refused()) {
+            timeline_.refused = write_->result().error_text;
+            return {};
+        }
+        auto progress = machine_.device_progress(slot_);
+        if (!progress) {
+            return tl::unexpected(progress.error());
+        }
+        note(timeline_.enumerated, progress->enumerated);
+        note(timeline_.driver_bound, progress->bound);
+        note(timeline_.ready, progress->ready);
+        if (timeline_.ready && *written) {
+            return {};
+        }
+        if (deadline_.expired()) {
+            const char* awaited = !progress->enumerated ? "the guest to find the board"
+                                  : !progress->bound    ? "a driver to be bound to it"
+                                  : !progress->ready    ? "its render node and KFD node"
+                                                        : "the guest's write to return";
+            timeline_.stuck = deadline_.missed(awaited);
+            return {};
+        }
+        deadline_.pause(poll_interval);
+    }
+}
+
+}  // namespace
+
+std::span<const Loss> all_losses() {
+    return losses;
+}
+
+std::string_view to_string(Loss loss) {
+    switch (loss) {
+        case Loss::device_del: return "device_del";
+        case Loss::slot_power: return "slot_power";
+        case Loss::sysfs_remove: return "sysfs_remove";
+        case Loss::driver_unbind: return "driver_unbind";
+        case Loss::surprise: return "surprise";
+        case Loss::surprise_without_restore: return "surprise_without_restore";
+        case Loss::silent_death: return "silent_death";
+        case Loss::hang: return "hang";
+        case Loss::aer_fatal: return "aer_fatal";
+    }
+    return "unknown";
+}
+
+std::optional<Loss> parse_loss(std::string_view name) {
+    auto found = std::find_if(losses.begin(), losses.end(),
+                              [&](Loss loss) { return to_string(loss) == name; });
+    return found == losses.end() ? std::nullopt : std::optional(*found);
+}
+
+bool empties_slot(Loss loss) {
+    switch (loss) {
+        case Loss::device_del:
+        case Loss::slot_power:
+        case Loss::surprise:
+        case Loss::surprise_without_restore: return true;
+        case Loss::sysfs_remove:
+        case Loss::driver_unbind:
+        case Loss::silent_death:
+        case Loss::hang:
+        case Loss::aer_fatal: return false;
+    }
+    return false;
+}
+
+hp::Result<LossTimeline> lose(Machine& machine, GpuSlot& slot, Loss loss, Deadline deadline,
+                              const LossOptions& options) {
+    auto timeline = Removal(machine, slot, loss, deadline, options).run();
+    if (!timeline) {
+        return tl::unexpected(machine.explain(timeline.error()));
+    }
+    return timeline;
+}
+
+hp::Result<ReplugTimeline> recover(Machine& machine, GpuSlot& slot, Loss loss,
+                                   const Replacement& replacement, Deadline deadline) {
+    auto timeline = Return(machine, slot, loss, replacement, deadline).run();
+    if (!timeline) {
+        return tl::unexpected(machine.explain(timeline.error()));
+    }
+    return timeline;
+}
+
+}  // namespace hotplug

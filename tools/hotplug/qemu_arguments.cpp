@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see qemu_arguments.h.
+// Thread: pure function.
+#include "hotplug/qemu_arguments.h"
+
+#include <fmt/format.h>
+
+namespace hotplug {
+
+namespace {
+
+// loglevel: the kernel log comes through the agent, printing it to the emulated UART as well would
+// cost guest time. panic=-1 with -no-reboot: a panic ends QEMU instead of leaving a dead guest
+// behind.
+std::string kernel_command_line(const MachineConfig& config) {
+    std::string line = "console=ttyS0 quiet loglevel=4 panic=-1 log_buf_len=8M printk.devkmsg=on";
+    if (config.load_driver) {
+        line += " hp.modprobe=amdgpu";
+    }
+    if (!config.extra_cmdline.empty()) {
+        line += " " + config.extra_cmdline;
+    }
+    return line;
+}
+
+std::string server_socket(const std::string& options, const std::filesystem::path& path) {
+    return fmt::format("{}path={},server=on,wait=off", options, path.string());
+}
+
+}  // namespace
+
+std::vector<std::string> qemu_arguments(const MachineConfig& config,
+                                        const std::filesystem::path& sockets,
+                                        const std::vector<std::string>& devices) {
+    bool kvm = config.accelerator == Accelerator::kvm;
+    std::vector<std::string> arguments{
+        "-nodefaults",
+        "-no-user-config",
+        "-display",
+        "none",
+        "-no-reboot",
+        "-machine",
+        "q35,memory-backend=ram",
+        // Shared memory, because the emulators do DMA into it.
+        "-object",
+        fmt::format("memory-backend-memfd,id=ram,size={}M,share=on", config.memory_mib),
+        "-m",
+        fmt::format("{}M", config.memory_mib),
+        // Native PCIe hot-plug instead of ACPI's: pciehp is what serves a GPU's slot on real
+        // machines.
+        "-global",
+        "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
+        "-accel",
+        kvm ? "kvm" : "tcg,thread=multi",
+        "-cpu",
+        kvm ? "host" : "max",
+        "-smp",
+        std::to_string(config.cpus),
+        "-kernel",
+        config.kernel,
+        "-initrd",
+        config.initrd,
+        "-append",
+        kernel_command_line(config),
+        "-chardev",
+        server_socket("socket,id=console,", sockets / "console") +
+            fmt::format(",logfile={},logappend=on", (config.log_dir / "console.log").string()),
+        "-serial",
+        "chardev:console",
+        "-qmp",
+        fmt::format("unix:{},server=on,wait=off", (sockets / "qmp").string()),
+        // Beside the accelerator, not instead of it: memory accesses from outside the guest.
+        "-qtest",
+        fmt::format("unix:{},server=on,wait=off", (sockets / "qtest").string()),
+        "-qtest-log",
+        "none",
+        "-device",
+        "virtio-serial-pci,id=serial,bus=pcie.0,addr=0x3",
+        "-chardev",
+        server_socket("socket,id=agent,", sockets / "agent"),
+        "-device",
+        "virtserialport,bus=serial.0,chardev=agent,name=org.amdgpu-hotplug.agent",
+    };
+    for (size_t i = 0; i < config.slots.size(); ++i) {
+        if (config.slots[i].device == SlotDevice::nvme) {
+            arguments.insert(arguments.end(),
+                             {"-blockdev", fmt::format("null-co,node-name=disk{},size=1073741824,"
+                                                       "read-zeroes=on",
+                                                       i)});
+        }
+    }
+    for (const std::string& device : devices) {
+        arguments.insert(arguments.end(), {"-device", device});
+    }
+    return arguments;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what a machine's configuration becomes on QEMU's and the emulator's command lines.
+// Thread: one.
+#include "hotplug/qemu_arguments.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace hotplug {
+namespace {
+
+// The value behind an option; empty when it is not there.
+std::string value_of(const std::vector<std::string>& arguments, const std::string& option) {
+    auto found = std::find(arguments.begin(), arguments.end(), option);
+    bool has_value = found != arguments.end() && found + 1 != arguments.end();
+    return has_value ? *(found + 1) : "";
+}
+
+bool has(const std::vector<std::string>& arguments, const std::string& text) {
+    return std::find(arguments.begin(), arguments.end(), text) != arguments.end();
+}
+
+TEST(QemuArgumentsTest, SharedMemoryAndNativeHotplug) {
+    MachineConfig config;
+    config.kernel = "/k/bzImage";
+    config.log_dir = "/logs";
+    auto arguments = qemu_arguments(config, "/s", {R"({"driver":"pcie-root-port"})"});
+    EXPECT_EQ(value_of(arguments, "-machine"), "q35,memory-backend=ram");
+    EXPECT_EQ(value_of(arguments, "-object"), "memory-backend-memfd,id=ram,size=3072M,share=on");
+    EXPECT_EQ(value_of(arguments, "-global"), "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off");
+    EXPECT_EQ(value_of(arguments, "-accel"), "tcg,thread=multi");
+    EXPECT_EQ(value_of(arguments, "-kernel"), "/k/bzImage");
+    EXPECT_EQ(value_of(arguments, "-qtest"), "unix:/s/qtest,server=on,wait=off");
+    EXPECT_TRUE(has(arguments, R"({"driver":"pcie-root-port"})"));
+    EXPECT_FALSE(has(arguments, "-blockdev"));
+}
+
+TEST(QemuArgumentsTest, KernelCommandLine) {
+    MachineConfig config;
+    config.extra_cmdline = "slub_debug=FZP";
+    auto line = value_of(qemu_arguments(config, "/s", {}), "-append");
+    EXPECT_NE(line.find("hp.modprobe=amdgpu"), std::string::npos);
+    EXPECT_TRUE(line.ends_with(" slub_debug=FZP"));
+    config.load_driver = false;
+    line = value_of(qemu_arguments(config, "/s", {}), "-append");
+    EXPECT_EQ(line.find("hp.modprobe"), std::string::npos);
+}
+
+TEST(QemuArgumentsTest, NvmeControlHasADisk) {
+    MachineConfig config;
+    config.slots[1].device = SlotDevice::nvme;
+    auto disk = value_of(qemu_arguments(config, "/s", {}), "-blockdev");
+    EXPECT_TRUE(disk.starts_with("null-co,node-name=disk1,"));
+}
+
+TEST(GpuSlotTest, NamesAndControlDevices) {
+    SlotConfig config;
+    config.device = SlotDevice::nvme;
+    GpuSlot slot(1, config, {});
+    EXPECT_EQ(slot.port_bdf(), "0000:00:05.0");
+    EXPECT_EQ(slot.slot_name(), "2");
+    auto devices = slot.qemu_devices();
+    ASSERT_EQ(devices.size(), 2u);
+    auto port = nlohmann::json::parse(devices[0]);
+    EXPECT_EQ(port["id"], "rp1");
+    EXPECT_EQ(port["addr"], "0x5");
+    auto disk = nlohmann::json::parse(devices[1]);
+    EXPECT_EQ(disk["bus"], "rp1");
+    EXPECT_EQ(disk["drive"], "disk1");
+}
+
+TEST(EmulatorCommandTest, BoardAndBlackHole) {
+    EmulatorSpec spec;
+    spec.name = "gpu0";
+    spec.program = "/bin/amdgpu-emu";
+    spec.socket_dir = "/s";
+    spec.log_dir = "/logs";
+    spec.gpu.device_id = 0x74a5;
+    spec.gpu.vram_mib = 512;
+    auto argv = emulator_command(spec).argv;
+    EXPECT_EQ(value_of(argv, "--socket"), "/s/gpu0.vfu");
+    EXPECT_EQ(value_of(argv, "--control"), "/s/gpu0.ctl");
+    EXPECT_EQ(value_of(argv, "--device-id"), "0x74a5");
+    EXPECT_EQ(value_of(argv, "--vram-mib"), "512");
+    EXPECT_EQ(value_of(argv, "--trace"), "/logs/gpu0.trace");
+    EXPECT_TRUE(has(argv, "--die-with-parent"));
+    EXPECT_FALSE(has(argv, "--black-hole"));
+    spec.black_hole = true;
+    spec.gpu.trace = false;
+    argv = emulator_command(spec).argv;
+    EXPECT_TRUE(has(argv, "--black-hole"));
+    EXPECT_FALSE(has(argv, "--trace"));
+}
+
+}  // namespace
+}  // namespace hotplug

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see json_report.h.
+// Thread: pure functions.
+#include "hotplug/report/json_report.h"
+
+#include <algorithm>
+
+namespace hotplug {
+
+namespace {
+
+using json = nlohmann::ordered_json;
+
+json seconds(const std::optional<std::chrono::microseconds>& time) {
+    return time ? json(static_cast<double>(time->count()) / 1e6) : json(nullptr);
+}
+
+json to_json(const CheckResult& check) {
+    return {{"check", std::string(to_string(check.check))},
+            {"passed", check.passed},
+            {"outcome", std::string(to_string(check.outcome))},
+            {"value", check.value},
+            {"evidence", check.evidence},
+            {"reason", check.reason}};
+}
+
+json to_json(const AbsentAccesses& accesses) {
+    json first = json::array();
+    for (const LateAccess& access : accesses.first) {
+        first.push_back({{"after_loss_s", static_cast<double>(access.after_loss.count()) / 1e6},
+                         {"kind", access.kind},
+                         {"region", access.region},
+                         {"offset", access.offset},
+                         {"name", access.name}});
+    }
+    return {{"server", accesses.server}, {"black_hole", accesses.black_hole}, {"first", first}};
+}
+
+json to_json(const Episode& episode) {
+    const LossTimeline& loss = episode.loss;
+    json result = {{"loss", std::string(to_string(loss.loss))},
+                   {"bdf", loss.bdf},
+                   {"event_guest_us", loss.event_guest_us},
+                   {"announced_s", seconds(loss.announced)},
+                   {"notified_s", seconds(loss.notified)},
+                   {"notified_line", loss.notified_line},
+                   {"clients_released_s", seconds(episode.clients_released)},
+                   {"remove_returned_s", seconds(loss.remove_returned)},
+                   {"device_deleted_s", seconds(loss.device_deleted)},
+                   {"stuck", loss.stuck},
+                   {"refused", loss.refused},
+                   {"accesses", to_json(episode.accesses)}};
+    if (episode.replug) {
+        const ReplugTimeline& replug = *episode.replug;
+        result["replug"] = {{"bdf", replug.bdf},
+                            {"event_guest_us", replug.event_guest_us},
+                            {"enumerated_s", seconds(replug.enumerated)},
+                            {"driver_bound_s", seconds(replug.driver_bound)},
+                            {"ready_s", seconds(replug.ready)},
+                            {"first_job_s", seconds(episode.first_job)},
+                            {"stuck", replug.stuck},
+                            {"refused", replug.refused}};
+    }
+    return result;
+}
+
+json to_json(const Complaint& complaint) {
+    return {{"kind", std::string(to_string(complaint.kind))},
+            {"title", complaint.title},
+            {"time_s", static_cast<double>(complaint.time_us) / 1e6},
+            {"count", complaint.count},
+            {"lines", complaint.lines},
+            {"stack", complaint.stack}};
+}
+
+json to_json(const KernelNote& note) {
+    return {{"time_s", static_cast<double>(note.time_us) / 1e6},
+            {"count", note.count},
+            {"text", note.text}};
+}
+
+template <typename T>
+json list_of(const std::vector<T>& elements) {
+    json list = json::array();
+    for (const T& element : elements) {
+        list.push_back(to_json(element));
+    }
+    return list;
+}
+
+}  // namespace
+
+json to_json(const RowResult& row) {
+    return {{"id", row.id},
+            {"outcome", std::string(to_string(row.outcome))},
+            {"description", row.description},
+            {"skip_reason", row.skip_reason},
+            {"duration_s", static_cast<double>(row.duration.count()) / 1e3},
+            {"fresh_boot", row.fresh_boot},
+            {"bundle", row.bundle},
+            {"checks", list_of(row.checks)},
+            {"episodes", list_of(row.episodes)},
+            {"complaints", list_of(row.kernel_log.complaints)},
+            {"notes", list_of(row.kernel_log.notes)}};
+}
+
+json to_json(const RunReport& report) {
+    const RunInfo& info = report.info;
+    const Tally sum = tally(report.rows);
+    return {{"started", info.started},
+            {"duration_s", static_cast<double>(info.duration.count()) / 1e3},
+            {"seed", info.seed},
+            {"kernel", info.kernel},
+            {"flavour", info.flavour},
+            {"profile", info.profile},
+            {"command", info.command},
+            {"versions", info.versions},
+            {"boots", info.boots},
+            {"boot_complaints", info.boot_complaints},
+            {"interrupted", info.interrupted},
+            {"error", info.error},
+            {"passed", sum.passed},
+            {"failed", sum.failed},
+            {"skipped", sum.skipped},
+            {"known_failures", sum.known},
+            {"cycles_per_hour", cycles_per_hour(report)},
+            {"rows", list_of(report.rows)}};
+}
+
+std::string dump(const json& json) {
+    return json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+double cycles_per_hour(const RunReport& report) {
+    const auto cycles = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& row) {
+        return row.id != row.expected_key && row.outcome != Outcome::skip;
+    });
+    const double hours = static_cast<double>(report.info.duration.count()) / 3.6e6;
+    return hours > 0 ? static_cast<double>(cycles) / hours : 0;
+}
+
+}  // namespace hotplug

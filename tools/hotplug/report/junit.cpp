@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see junit.h.
+// Thread: pure functions.
+#include "hotplug/report/junit.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "hotplug/report/markup.h"
+
+namespace hotplug {
+
+namespace {
+
+std::string test_case(const RowResult& row) {
+    const std::string classname = row.expected_key.substr(0, row.expected_key.find('/'));
+    std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\" time=\"{:.3f}\">\n",
+                                   escape_markup(classname), escape_markup(row.id),
+                                   static_cast<double>(row.duration.count()) / 1000);
+    const std::string details = escape_markup(fmt::format("{}", fmt::join(explain(row), "\n")));
+    switch (row.outcome) {
+        case Outcome::skip:
+            text += fmt::format("    <skipped message=\"{}\"/>\n", escape_markup(row.skip_reason));
+            break;
+        case Outcome::fixed:
+        case Outcome::fail:
+            text += fmt::format("    <failure message=\"{}\">{}</failure>\n",
+                                to_string(row.outcome), details);
+            break;
+        case Outcome::known:
+            text += fmt::format("    <system-out>{}</system-out>\n", details);
+            break;
+        case Outcome::pass: break;
+    }
+    return text + "  </testcase>\n";
+}
+
+}  // namespace
+
+std::string format_junit(const RunReport& report) {
+    const Tally sum = tally(report.rows);
+    std::string text = fmt::format(
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+        "<testsuite name=\"amdgpu-hotplug\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
+        "skipped=\"{}\" "
+        "time=\"{:.3f}\">\n",
+        report.rows.size(), sum.failed, report.info.error.empty() ? 0 : 1, sum.skipped,
+        static_cast<double>(report.info.duration.count()) / 1000);
+    for (const RowResult& row : report.rows) {
+        text += test_case(row);
+    }
+    if (!report.info.error.empty()) {
+        text += fmt::format("  <system-err>{}</system-err>\n", escape_markup(report.info.error));
+    }
+    return text + "</testsuite>\n";
+}
+
+}  // namespace hotplug

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the reports: contents, escaping of what a guest may print, and well-formedness seen by a
+// parser of its own. Thread: one.
+#include <gtest/gtest.h>
+
+#include <cctype>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hotplug/report/bundle.h"
+#include "hotplug/report/html.h"
+#include "hotplug/report/json_report.h"
+#include "hotplug/report/junit.h"
+#include "hotplug/report/ktap.h"
+#include "hotplug/report/markup.h"
+#include "hotplug/report/progress.h"
+#include "hotplug/report/table.h"
+
+namespace hotplug {
+namespace {
+
+constexpr const char* kNasty = "<b a=\"1\">&'#\n\x01\xff]]> </pre>";
+
+/// A minimal XML reader: knows tags, attributes, entities and text. Returns what is wrong; empty:
+/// well-formed.
+class MarkupReader {
+public:
+    explicit MarkupReader(std::string_view text) : rest_(text) {}
+
+    std::string check() {
+        while (!rest_.empty()) {
+            const bool fine = rest_.starts_with('<') ? tag() : text();
+            if (!fine) {
+                return error_ + " at: " + std::string(rest_.substr(0, 40));
+            }
+        }
+        return open_.empty() ? "" : "never closed: " + open_.back();
+    }
+
+private:
+    bool wrong(std::string what) {
+        error_ = std::move(what);
+        return false;
+    }
+    std::string_view take_until(std::string_view end) {
+        const size_t at = rest_.find(end);
+        const std::string_view taken = rest_.substr(0, at);
+        rest_.remove_prefix(at == std::string_view::npos ? rest_.size() : at + end.size());
+        return taken;
+    }
+    bool characters(std::string_view text) {
+        for (size_t i = 0; i < text.size(); ++i) {
+            const unsigned char c = static_cast<unsigned char>(text[i]);
+            if (c < 0x20 && c != '\n' && c != '\t' && c != '\r') {
+                return wrong("control character");
+            }
+            if (c == '&') {
+                const std::string_view entity = text.substr(i, text.find(';', i) - i);
+                if (entity != "&amp" && entity != "&lt" && entity != "&gt" && entity != "&quot" &&
+                    entity != "&#39") {
+                    return wrong("entity " + std::string(entity));
+                }
+            }
+        }
+        return true;
+    }
+    bool text() {
+        const std::string_view content = rest_.substr(0, rest_.find('<'));
+        rest_.remove_prefix(content.size());
+        return characters(content);
+    }
+    bool tag() {
+        rest_.remove_prefix(1);
+        if (rest_.starts_with('?') || rest_.starts_with('!')) {
+            take_until(">");
+            return true;
+        }
+        const bool closing = rest_.starts_with('/');
+        if (closing) {
+            rest_.remove_prefix(1);
+        }
+        const std::string name = take_name();
+        if (name.empty()) {
+            return wrong("tag without name");
+        }
+        if (closing) {
+            if (open_.empty() || open_.back() != name) {
+                return wrong("unbalanced </" + name + ">");
+            }
+            open_.pop_back();
+            return take_until(">").empty() || wrong("attributes in a closing tag");
+        }
+        return attributes(name);
+    }
+    std::string take_name() {
+        size_t length = 0;
+        while (length < rest_.size() &&
+               (std::isalnum(static_cast<unsigned char>(rest_[length])) || rest_[length] == '-')) {
+            ++length;
+        }
+        const std::string name(rest_.substr(0, length));
+        rest_.remove_prefix(length);
+        return name;
+    }
+    bool attributes(const std::string& name) {
+        while (true) {
+            while (rest_.starts_with(' ') || rest_.starts_with('\n')) {
+                rest_.remove_prefix(1);
+            }
+            if (rest_.starts_with("/>")) {
+                rest_.remove_prefix(2);
+                return true;
+            }
+            if (rest_.starts_with('>')) {
+                rest_.remove_prefix(1);
+                open_.push_back(name);
+                return true;
+            }
+            if (take_name().empty() || !rest_.starts_with("=\"")) {
+                return wrong("attribute of <" + name + ">");
+            }
+            rest_.remove_prefix(2);
+            const std::string_view value = take_until("\"");
+            if (value.find('<') != std::string_view::npos || !characters(value)) {
+                return wrong("value of an attribute of <" + name + ">");
+            }
+        }
+    }
+
+    std::string_view rest_;
+    std::vector<std::string> open_;
+    std::string error_;
+};
+
+RunReport report() {
+    RunReport made;
+    made.info.kernel = "7.3.4";
+    made.info.flavour = "fast";
+    made.info.seed = 7;
+    made.info.command = {"run", "flagship"};
+    made.info.versions = {{"QEMU", kNasty}};
+    made.info.duration = std::chrono::hours(1);
+
+    RowResult good;
+    good.id = good.expected_key = "slot-power/idle";
+    good.description = "does it";
+    good.checks = {{.check = Check::removed, .value = "1.1 s"}};
+
+    RowResult known = good;
+    known.id = known.expected_key = "surprise/idle";
+    known.checks = {
+        {.check = Check::removed, .passed = false, .value = "64.6 s", .evidence = {kNasty}},
+        {.check = Check::replug, .value = "3.0 s"}};
+    Episode episode;
+    episode.loss.loss = Loss::surprise;
+    episode.loss.bdf = "0000:01:00.0";
+    episode.loss.notified = std::chrono::milliseconds(50);
+    episode.loss.remove_returned = std::chrono::milliseconds(64'600);
+    episode.still_held = {kNasty};
+    episode.replug.emplace();
+    episode.replug->ready = std::chrono::seconds(2);
+    known.episodes = {episode};
+
+    RowResult bad = good;
+    bad.id = bad.expected_key = "hang/busy";
+    bad.checks = {
+        {.check = Check::kfd_usable, .passed = false, .value = "no", .evidence = {kNasty}}};
+    bad.kernel_log.complaints = {
+        {.kind = ComplaintKind::kasan, .title = kNasty, .lines = {kNasty}, .stack = {"f"}}};
+    bad.kernel_log.notes = {{kNasty, 5, 2}};
+    bad.bundle = "results/failed/hang-busy";
+
+    RowResult skipped = good;
+    skipped.id = skipped.expected_key = "debug-only";
+    skipped.checks.clear();
+    skipped.skip_reason = "needs a kernel with CONFIG_KASAN";
+
+    made.rows = {good, known, bad, skipped};
+    for (RowResult& row : made.rows) {
+        judge(row, ExpectedFailures({{"surprise/idle", Check::removed, "C12", false, {}}}));
+    }
+    return made;
+}
+
+TEST(MarkupReaderTest, SeesWhatIsWrong) {
+    EXPECT_EQ(MarkupReader("<a b=\"c\"><d/>x&amp;y</a>").check(), "");
+    EXPECT_NE(MarkupReader("<a><b></a></b>").check(), "");
+    EXPECT_NE(MarkupReader("<a>x & y</a>").check(), "");
+    EXPECT_NE(MarkupReader("<a b=\"<\"/>").check(), "");
+    EXPECT_NE(MarkupReader("<a>\x01</a>").check(), "");
+    EXPECT_NE(MarkupReader("<a>").check(), "");
+}
+
+TEST(Markup, EscapesMarkupAndReplacesWhatIsNoCharacter) {
+    EXPECT_EQ(escape_markup("<a b='c'>&\"x\""), "&lt;a b=&#39;c&#39;&gt;&amp;&quot;x&quot;");
+    EXPECT_EQ(escape_markup("\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\n"),
+              "\xc3\xa4 \xe2\x82\xac \xf0\x9f\x98\x80\n");
+    const std::string replaced = "\xef\xbf\xbd";
+    EXPECT_EQ(escape_markup("\x01"), replaced);
+    EXPECT_EQ(escape_markup("\xff"), replaced);
+    EXPECT_EQ(escape_markup("\xc3"), replaced) << "cut off";
+    EXPECT_EQ(escape_markup("\xc0\x80"), replaced + replaced) << "overlong";
+    EXPECT_EQ(escape_markup("\xed\xa0\x80"), replaced + replaced + replaced) << "surrogate";
+}
+
+TEST(Junit, IsWellFormedAndCounts) {
+    const std::string xml = format_junit(report());
+    EXPECT_EQ(MarkupReader(xml).check(), "");
+    EXPECT_NE(xml.find("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\""), std::string::npos);
+    EXPECT_NE(xml.find("classname=\"hang\" name=\"hang/busy\""), std::string::npos);
+    EXPECT_NE(xml.find("<failure message=\"fail\">"), std::string::npos);
+    EXPECT_NE(xml.find("<skipped message=\"needs a kernel with CONFIG_KASAN\"/>"),
+              std::string::npos);
+}
+
+TEST(Html, IsWellFormedAndSelfContained) {
+    const std::string html = format_html(report());
+    EXPECT_EQ(MarkupReader(html).check(), "");
+    for (const char* reference : {"src=", "href=\"http", "url(", "@import", "<script", "<link"}) {
+        EXPECT_EQ(html.find(reference), std::string::npos) << reference;
+    }
+    EXPECT_NE(html.find("removal returned</text>"), std::string::npos);
+    EXPECT_NE(html.find("64.600 s</text>"), std::string::npos);
+    EXPECT_NE(html.find("never</text>"), std::string::npos);
+    EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
+}
+
+TEST(Ktap, HasPlanSubtestsAndDirectives) {
+    std::istringstream lines(format_ktap(report()));
+    std::vector<std::string> top;
+    std::vector<std::string> sub;
+    for (std::string line; std::getline(lines, line);) {
+        (line.starts_with("    ") ? sub : top).push_back(line);
+        EXPECT_EQ(line.find('\r'), std::string::npos);
+    }
+    EXPECT_EQ(top,
+              (std::vector<std::string>{"KTAP version 1", "1..4", "ok 1 slot-power/idle",
+                                        "ok 2 surprise/idle", "not ok 3 hang/busy",
+                                        "ok 4 debug-only # SKIP needs a kernel with CONFIG_KASAN",
+                                        "# 2 passed, 1 failed, 1 skipped"}));
+    EXPECT_EQ(sub[0], "    KTAP version 1");
+    EXPECT_EQ(sub[1], "    1..1");
+    EXPECT_EQ(sub[2], "    ok 1 removed");
+    EXPECT_EQ(sub[6], "    ok 1 removed # XFAIL C12");
+    EXPECT_EQ(sub[7], "    ok 2 replug");
+    EXPECT_EQ(sub.back(), "    not ok 1 kfd_usable");
+}
+
+TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
+    const auto json = nlohmann::json::parse(dump(to_json(report())));
+    EXPECT_EQ(json.at("passed"), 2);
+    EXPECT_EQ(json.at("failed"), 1);
+    EXPECT_EQ(json.at("known_failures"), 1);
+    EXPECT_EQ(json.at("seed"), 7);
+    const auto& known = json.at("rows").at(1);
+    EXPECT_EQ(known.at("outcome"), "known");
+    EXPECT_DOUBLE_EQ(known.at("episodes").at(0).at("remove_returned_s").get<double>(), 64.6);
+    EXPECT_TRUE(known.at("episodes").at(0).at("device_deleted_s").is_null());
+}
+
+TEST(Table, ShowsTheMatrixAndEndsWithTheClosingLine) {
+    const std::string table = format_table(report());
+    EXPECT_EQ(table.find("row"), 0U);
+    EXPECT_NE(table.find("64.6 s *"), std::string::npos);
+    EXPECT_NE(table.find("no !"), std::string::npos);
+    EXPECT_NE(table.find("\n1 known failures:\n  surprise/idle removed: C12\n"), std::string::npos);
+    EXPECT_TRUE(table.ends_with("\n2 passed, 1 failed, 1 skipped\n"));
+    EXPECT_EQ(table.find("cycles per hour"), std::string::npos);
+}
+
+TEST(Table, TellsCyclesPerHour) {
+    RunReport soak = report();
+    soak.rows[0].id = "cycles/1";
+    EXPECT_NE(format_table(soak).find("1 cycles per hour"), std::string::npos);
+}
+
+std::string progress_text(bool terminal) {
+    std::FILE* file = std::tmpfile();
+    {
+        TextProgress progress(file, terminal);
+        const RunReport run = report();
+        progress.run_started(2);
+        progress.booting();
+        progress.row_started(run.rows[0].id);
+        progress.step_started("lose slot_power");
+        progress.row_finished(run.rows[0]);
+        progress.row_finished(run.rows[3]);
+    }
+    std::string text(4096, '\0');
+    std::rewind(file);
+    text.resize(std::fread(text.data(), 1, text.size(), file));
+    std::fclose(file);
+    return text;
+}
+
+TEST(ProgressText, PipeGetsPlainLinesOfFinishedRows) {
+    EXPECT_EQ(progress_text(false),
+              "[1/2] slot-power/idle pass (0.0 s)\n"
+              "[2/2] debug-only skip (0.0 s)\n"
+              "    skip debug-only: needs a kernel with CONFIG_KASAN\n");
+}
+
+TEST(ProgressText, TerminalGetsAStatusLineThatIsErased) {
+    const std::string text = progress_text(true);
+    EXPECT_NE(text.find("\r\x1b[2K[1/2] slot-power/idle: lose slot_power\r\x1b[2K[1/2]"),
+              std::string::npos);
+}
+
+class BundleTest : public testing::Test {
+protected:
+    BundleTest() : root_(std::filesystem::path(testing::TempDir()) / "bundle-test") {
+        std::filesystem::remove_all(root_);
+        std::filesystem::create_directories(root_ / "boot-1");
+        std::ofstream(root_ / "s.json") << "{}";
+    }
+    ~BundleTest() override { std::filesystem::remove_all(root_); }
+
+    std::filesystem::path root_;
+};
+
+TEST_F(BundleTest, ReplayIsReadBack) {
+    RunReport run = report();
+    RowResult& row = run.rows[2];
+    row.scenario_file = root_ / "s.json";
+    ASSERT_TRUE(write_kernel_log({{4, 0, 62695402, "a line"}}, root_ / "boot-1"));
+    const auto bundle = write_bundle(row, run.info, root_ / "boot-1", root_);
+    ASSERT_TRUE(bundle) << bundle.error().message;
+    EXPECT_EQ(*bundle, (root_ / "failed/hang-busy").string());
+    std::ifstream log(std::filesystem::path(*bundle) / "dmesg.txt");
+    std::string line;
+    std::getline(log, line);
+    EXPECT_EQ(line, "[   62.695402] a line");
+    const auto replay = read_replay(*bundle);
+    ASSERT_TRUE(replay) << replay.error().message;
+    EXPECT_EQ(replay->row, "hang/busy");
+    EXPECT_EQ(replay->seed, 7U);
+    EXPECT_EQ(replay->command, (std::vector<std::string>{"run", "flagship"}));
+}
+
+TEST_F(BundleTest, FailuresNameTheFolder) {
+    EXPECT_FALSE(read_replay(root_));
+    RowResult row = report().rows[2];
+    row.scenario_file = root_ / "no-such.json";
+    EXPECT_FALSE(write_bundle(row, {}, root_ / "boot-1", root_));
+    row.scenario_file = root_ / "s.json";
+    const auto bundle = write_bundle(row, {}, root_ / "no-boot", root_);
+    ASSERT_FALSE(bundle);
+    EXPECT_EQ(bundle.error().message.find((root_ / "failed/hang-busy").string()), 0U);
+}
+
+}  // namespace
+}  // namespace hotplug

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see table.h.
+// Thread: pure functions.
+#include "hotplug/report/table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "hotplug/report/json_report.h"
+
+namespace hotplug {
+
+namespace {
+
+std::string_view mark(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::known: return " *";
+        case Outcome::fixed: return " +";
+        case Outcome::fail: return " !";
+        case Outcome::pass:
+        case Outcome::skip: return "";
+    }
+    return "";
+}
+
+using Line = std::vector<std::string>;
+
+Line row_line(const RowResult& row) {
+    Line line = {row.id, std::string(to_string(row.outcome))};
+    for (const Check check : all_checks()) {
+        line.push_back(cell(row, check));
+    }
+    return line;
+}
+
+std::string align(const std::vector<Line>& lines) {
+    std::vector<size_t> widths(lines.front().size());
+    for (const Line& line : lines) {
+        for (size_t i = 0; i < line.size(); ++i) {
+            widths[i] = std::max(widths[i], line[i].size());
+        }
+    }
+    std::string text;
+    for (const Line& line : lines) {
+        std::string row;
+        for (size_t i = 0; i < line.size(); ++i) {
+            row += fmt::format("{:<{}}  ", line[i], widths[i]);
+        }
+        row.erase(row.find_last_not_of(' ') + 1);
+        text += row + "\n";
+    }
+    return text;
+}
+
+std::string known_failures(const RunReport& report) {
+    std::string text;
+    for (const RowResult& row : report.rows) {
+        for (const CheckResult& check : row.checks) {
+            if (check.outcome == Outcome::known) {
+                text += fmt::format("  {} {}: {}\n", row.id, to_string(check.check), check.reason);
+            }
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+std::string_view heading(Check check) {
+    switch (check) {
+        case Check::removed: return "removal returned";
+        case Check::clients_released: return "clients released";
+        case Check::no_access: return "absent accesses";
+        case Check::bystander: return "bystander";
+        case Check::kfd_usable: return "/dev/kfd";
+        case Check::replug: return "replug to job";
+        case Check::steps: return "steps";
+        case Check::log_clean: return "kernel log";
+        case Check::no_leak: return "leaks";
+    }
+    return "";
+}
+
+std::string cell(const RowResult& row, Check check) {
+    const CheckResult* result = row.find(check);
+    if (result == nullptr) {
+        return "-";
+    }
+    const std::string fallback = result->passed ? "ok" : "no";
+    return fmt::format("{}{}", result->value.empty() ? fallback : result->value,
+                       mark(result->outcome));
+}
+
+std::string format_table(const RunReport& report) {
+    Line header = {"row", "verdict"};
+    for (const Check check : all_checks()) {
+        header.emplace_back(heading(check));
+    }
+    std::vector<Line> lines = {header};
+    for (const RowResult& row : report.rows) {
+        lines.push_back(row_line(row));
+    }
+    const Tally sum = tally(report.rows);
+    std::string text = align(lines);
+    text += "\n* known failure   ! unexpected failure   + unexpected pass   - not judged\n";
+    if (sum.known != 0) {
+        text += fmt::format("\n{} known failures:\n{}", sum.known, known_failures(report));
+    }
+    if (const double rate = cycles_per_hour(report); rate > 0) {
+        text += fmt::format("\n{:.0f} cycles per hour\n", rate);
+    }
+    return text + "\n" + closing_line(sum) + "\n";
+}
+
+}  // namespace hotplug

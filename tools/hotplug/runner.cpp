@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see runner.h.
+// Thread: one at a time.
+#include "hotplug/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hotplug/report/bundle.h"
+#include "hotplug/runner_row.h"
+
+namespace hotplug {
+
+Runner::Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config)
+    : factory_(factory), progress_(progress), config_(std::move(config)) {}
+
+RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
+    report_ = {std::move(info), {}};
+    const auto start = Deadline::Clock::now();
+    progress_.run_started(rows.size());
+    for (const Row& row : rows) {
+        if (auto ready = ensure_guest(row); !ready) {
+            report_.info.error = ready.error().message;
+            break;
+        }
+        RowResult result = run_row(row);
+        if (Deadline::interrupted()) {
+            break;
+        }
+        judge(result, expected_);
+        if (result.outcome == Outcome::fail || result.outcome == Outcome::fixed) {
+            const auto bundle = keep_bundle(result);
+            if (!bundle) {
+                report_.info.error = bundle.error().message;
+                break;
+            }
+            result.bundle = *bundle;
+        }
+        progress_.row_finished(result);
+        report_.rows.push_back(std::move(result));
+    }
+    bed_.reset();
+    report_.info.interrupted = Deadline::interrupted();
+    if (report_.info.interrupted) {
+        report_.info.error.clear();  // what a cut wait says is not the reason
+    }
+    report_.info.duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::Clock::now() - start);
+    return std::move(report_);
+}
+
+hp::Result<void> Runner::ensure_guest(const Row& row) {
+    if (row.scenario->fresh_boot && row.cycle <= 1 && rows_on_this_boot_ != 0) {
+        bed_.reset();
+    }
+    return bed_ == nullptr ? boot() : hp::Result<void>();
+}
+
+hp::Result<void> Runner::boot() {
+    progress_.booting();
+    boot_dir_ = config_.results_dir / fmt::format("boot-{}", ++report_.info.boots);
+    auto bed = factory_.boot(boot_dir_);
+    if (!bed) {
+        return tl::unexpected(bed.error());
+    }
+    bed_ = std::move(*bed);
+    rows_on_this_boot_ = 0;
+    known_leaks_.clear();
+    for (const Complaint& complaint : classify(bed_->kernel_log(0)).complaints) {
+        auto& known = report_.info.boot_complaints;
+        if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
+            known.push_back(complaint.title);
+            progress_.note("while booting: " + complaint.title);
+        }
+    }
+    if (report_.info.kernel.empty()) {
+        const GuestFacts& facts = bed_->facts();
+        report_.info.kernel = facts.release;
+        report_.info.flavour = facts.flavour();
+        report_.info.profile = facts.profile;
+        auto expected = config_.expected(facts);
+        if (!expected) {
+            return tl::unexpected(expected.error());
+        }
+        expected_ = std::move(*expected);
+    }
+    return {};
+}
+
+std::string Runner::missing(const Row& row) const {
+    const Requirements& needed = row.scenario->requires_;
+    const GuestFacts& facts = bed_->facts();
+    if (facts.gpus < needed.gpus) {
+        return fmt::format("needs {} GPUs, the machine has {}", needed.gpus, facts.gpus);
+    }
+    for (const std::string& option : needed.kernel_options) {
+        if (!facts.options.contains(option)) {
+            return fmt::format("needs a kernel with {}", option);
+        }
+    }
+    const auto& profiles = needed.profiles;
+    if (!profiles.empty() &&
+        std::find(profiles.begin(), profiles.end(), facts.profile) == profiles.end()) {
+        return fmt::format("not for the profile {}", facts.profile);
+    }
+    return {};
+}
+
+RowResult Runner::run_row(const Row& row) {
+    if (std::string reason = missing(row); !reason.empty()) {
+        RowResult skipped;
+        skipped.id = row.id();
+        skipped.expected_key = row.expected_key();
+        skipped.scenario_file = row.scenario->file;
+        skipped.description = row.scenario->description;
+        skipped.skip_reason = std::move(reason);
+        return skipped;
+    }
+    progress_.row_started(row.id());
+    RowRun run(*bed_, row, progress_, known_leaks_);
+    RowResult result = run.run();
+    result.fresh_boot = rows_on_this_boot_++ == 0;
+    if (!run.unfit().empty()) {
+        // The log is written before the guest goes: a bundle may want it.
+        if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
+            progress_.note(written.error().message);
+        }
+        bed_.reset();
+    }
+    return result;
+}
+
+hp::Result<std::string> Runner::keep_bundle(const RowResult& result) {
+    if (bed_ != nullptr) {
+        if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
+            return tl::unexpected(written.error());
+        }
+    }
+    return write_bundle(result, report_.info, boot_dir_, config_.results_dir);
+}
+
+}  // namespace hotplug

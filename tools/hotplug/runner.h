@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: runs rows in order, on as few guest boots as their verdicts allow, and keeps what a
+// failure leaves. Thread: one at a time.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hotplug/expected.h"
+#include "hotplug/report/progress.h"
+#include "hotplug/scenario_catalogue.h"
+#include "hotplug/testbed.h"
+#include "hotplug/verdict.h"
+
+namespace hotplug {
+
+struct RunnerConfig {
+    std::filesystem::path results_dir;
+    /// Called once, after the first boot: the list depends on the kernel that is found running.
+    std::function<hp::Result<ExpectedFailures>(const GuestFacts&)> expected;
+};
+
+class Runner {
+public:
+    /// Both must outlive the runner.
+    Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config);
+
+    /// Fills the rows and what of `info` only a running guest tells. Comes back early on Ctrl-C
+    /// (info.interrupted) and when no guest boots (info.error).
+    RunReport run(std::span<const Row> rows, RunInfo info);
+
+private:
+    hp::Result<void> ensure_guest(const Row& row);
+    hp::Result<void> boot();
+    /// Empty: the guest has what the row needs.
+    std::string missing(const Row& row) const;
+    RowResult run_row(const Row& row);
+    hp::Result<std::string> keep_bundle(const RowResult& result);
+
+    TestbedFactory& factory_;
+    Progress& progress_;
+    RunnerConfig config_;
+    ExpectedFailures expected_;
+    RunReport report_;
+
+    std::unique_ptr<Testbed> bed_;
+    std::filesystem::path boot_dir_;
+    unsigned rows_on_this_boot_ = 0;
+    std::set<std::string> known_leaks_;
+};
+
+}  // namespace hotplug

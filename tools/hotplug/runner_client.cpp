@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see runner_client.h.
+// Thread: one at a time.
+#include "hotplug/runner_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+namespace hotplug {
+
+namespace {
+
+constexpr auto kReadyDeadline = std::chrono::seconds(60);
+constexpr auto kStopDeadline = std::chrono::seconds(5);
+
+/// The first arguments of the programs that need a GPU.
+std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarget& target) {
+    if (program == "drm_submitter" || program == "holder") {
+        return {target.node};
+    }
+    if (program == "hsa_queue") {
+        return {"--gpu-id", std::to_string(target.gpu_id)};
+    }
+    return {};
+}
+
+bool says(const std::string& line, std::string_view state) {
+    return parse_client_line(line).state == state;
+}
+
+}  // namespace
+
+ClientLine parse_client_line(const std::string& text) {
+    ClientLine line;
+    line.text = text;
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        return line;
+    }
+    if (const auto state = json.find("state"); state != json.end() && state->is_string()) {
+        line.state = state->get<std::string>();
+    }
+    const auto number = [&](const char* member) {
+        const auto found = json.find(member);
+        return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+    };
+    line.done = number("done");
+    line.bad = number("bad");
+    return line;
+}
+
+bool is_worker(const std::string& program) {
+    return program == "drm_submitter" || program == "hsa_queue";
+}
+
+GuestClient::GuestClient(Testbed& bed, const StartStep& step, JobId job)
+    : bed_(&bed), name_(step.name()), role_(step.on), worker_(is_worker(step.program)), job_(job) {}
+
+hp::Result<GuestClient> GuestClient::start(Testbed& bed, const StartStep& step,
+                                           const GpuTarget& target,
+                                           const std::vector<std::string>& options) {
+    std::vector<std::string> argv = {step.program};
+    for (const std::string& argument : gpu_arguments(step.program, target)) {
+        argv.push_back(argument);
+    }
+    argv.insert(argv.end(), options.begin(), options.end());
+    const auto job = bed.spawn(step.name(), argv);
+    if (!job) {
+        return tl::unexpected(job.error());
+    }
+    GuestClient client(bed, step, *job);
+    const std::string_view awaited_state = client.worker_ ? "progress" : "ready";
+    const auto started = bed.wait_output(
+        *job, 0, [&](const std::string& line) { return says(line, awaited_state); },
+        fmt::format("{} to be {}", step.name(), client.worker_ ? "at work" : "ready"),
+        Deadline::after(kReadyDeadline));
+    if (!started) {
+        return hp::fail(
+            fmt::format("{}; its last line: {}", started.error().message, client.last_line()));
+    }
+    return client;
+}
+
+hp::Result<void> GuestClient::tell(const std::string& line) {
+    return bed_->job_input(job_, line);
+}
+
+hp::Result<JobExit> GuestClient::wait_end(Deadline deadline) {
+    return bed_->wait_exit(job_, deadline);
+}
+
+hp::Result<void> GuestClient::stop() {
+    for (const int signal : {SIGTERM, SIGKILL}) {
+        if (exit()) {
+            return {};
+        }
+        if (auto sent = bed_->signal(job_, signal); !sent && !exit()) {
+            return sent;
+        }
+        if (bed_->wait_exit(job_, Deadline::for_cleanup(kStopDeadline))) {
+            return {};
+        }
+    }
+    return hp::fail(
+        fmt::format("{} did not end within {} s of SIGKILL", name_, kStopDeadline.count()));
+}
+
+std::string GuestClient::last_line() const {
+    const JobView view = bed_->job(job_);
+    return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
+}
+
+std::vector<std::string> GuestClient::troubles(Deadline::Clock::time_point from) const {
+    std::vector<std::string> found;
+    const JobView view = bed_->job(job_);
+    for (const OutputLine& output : view.lines) {
+        const ClientLine line = parse_client_line(output.text);
+        const bool harmless = line.state == "ready" || line.state == "progress";
+        if (output.received >= from && (!harmless || line.bad != 0)) {
+            found.push_back(fmt::format("{}: {}", name_, line.text));
+        }
+    }
+    if (view.exit) {
+        found.push_back(fmt::format("{} ended with status {} at {}", name_, view.exit->status,
+                                    format_record(view.exit->time_us, "")));
+    }
+    return found;
+}
+
+std::chrono::milliseconds GuestClient::longest_stall(Deadline::Clock::time_point from) const {
+    auto last = from;
+    Deadline::Clock::duration longest{0};
+    const auto look = [&](Deadline::Clock::time_point now) {
+        longest = std::max(longest, now - last);
+        last = now;
+    };
+    for (const OutputLine& output : bed_->job(job_).lines) {
+        if (output.received >= from && says(output.text, "progress")) {
+            look(output.received);
+        }
+    }
+    look(Deadline::Clock::now());
+    return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
+}
+
+hp::Result<void> GuestClient::wait_progress(Deadline deadline) {
+    return bed_
+        ->wait_output(
+            job_, bed_->job(job_).lines.size(),
+            [](const std::string& line) { return says(line, "progress"); },
+            fmt::format("progress of {}", name_), deadline)
+        .map([](const OutputLine&) {});
+}
+
+}  // namespace hotplug

@@ -1,0 +1,465 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see runner_row.h.
+// Thread: one at a time.
+#include "hotplug/runner_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hotplug/check.h"
+#include "hotplug/leak.h"
+
+namespace hotplug {
+
+namespace {
+
+using Clock = Deadline::Clock;
+
+constexpr auto kShellDeadline = std::chrono::seconds(30);
+constexpr auto kFirstJobDeadline = std::chrono::seconds(60);
+constexpr auto kSettlePause = std::chrono::milliseconds(250);
+
+/// How long a limited act is watched: half as long again as its limit, so that a miss has a figure.
+Deadline watch(std::chrono::milliseconds limit) {
+    return Deadline::after(limit * 3 / 2);
+}
+
+void replace_all(std::string& text, const std::string& from, const std::string& to) {
+    for (size_t at = text.find(from); at != std::string::npos;
+         at = text.find(from, at + to.size())) {
+        text.replace(at, from.size(), to);
+    }
+}
+
+}  // namespace
+
+RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, std::set<std::string>& known_leaks)
+    : bed_(bed),
+      row_(row),
+      scenario_(*row.scenario),
+      progress_(progress),
+      known_leaks_(known_leaks) {
+    victim_.slot = row.victim_slot();
+    bystander_.slot = row.bystander_slot();
+    result_.id = row.id();
+    result_.expected_key = row.expected_key();
+    result_.scenario_file = scenario_.file;
+    result_.description = scenario_.description;
+}
+
+RowResult RowRun::run() {
+    const auto start = Clock::now();
+    log_from_ = bed_.kernel_log_size();
+    if (auto begun = begin(); !begun) {
+        step_failure_ = begun.error().message;
+    }
+    for (const Step& step : row_.steps()) {
+        if (!step_failure_.empty() || Deadline::interrupted()) {
+            break;
+        }
+        progress_.step_started(describe(step));
+        const auto done = std::visit([&](const auto& verb) { return perform(verb); }, step);
+        if (!done) {
+            step_failure_ = fmt::format("step '{}': {}", describe(step), done.error().message);
+        }
+    }
+    end();
+    result_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
+    return std::move(result_);
+}
+
+hp::Result<void> RowRun::begin() {
+    auto state = bed_.state();
+    if (!state) {
+        return tl::unexpected(state.error());
+    }
+    before_ = std::move(*state);
+    if (auto found = find_target(victim_); !found) {
+        return found;
+    }
+    victim_at_start_ = victim_.gpu;
+    if (scenario_.requires_.gpus > 1) {
+        return find_target(bystander_);
+    }
+    return {};
+}
+
+hp::Result<void> RowRun::find_target(Target& target) {
+    const auto bdf = bed_.bdf(target.slot);
+    if (!bdf) {
+        return tl::unexpected(bdf.error());
+    }
+    const auto state = bed_.state();
+    if (!state) {
+        return tl::unexpected(state.error());
+    }
+    target.gpu = {*bdf, "", 0};
+    if (const DrmNode* node = state->find_drm(*bdf)) {
+        target.gpu.node = "/dev/dri/" + node->minor;
+    }
+    if (const KfdNode* node = state->find_kfd(*bdf)) {
+        target.gpu.gpu_id = node->gpu_id;
+    }
+    return {};
+}
+
+std::string RowRun::expand(std::string text) const {
+    // The longer names first: $VICTIM is the beginning of $VICTIM_NODE.
+    replace_all(text, "$VICTIM_NODE", victim_at_start_.node);
+    replace_all(text, "$VICTIM", victim_at_start_.bdf);
+    replace_all(text, "$BYSTANDER_NODE", bystander_.gpu.node);
+    replace_all(text, "$BYSTANDER", bystander_.gpu.bdf);
+    return text;
+}
+
+GuestClient* RowRun::find_client(const std::string& name) {
+    const auto found =
+        std::find_if(clients_.begin(), clients_.end(),
+                     [&](const GuestClient& client) { return client.name() == name; });
+    return found == clients_.end() ? nullptr : &*found;
+}
+
+hp::Result<void> RowRun::perform(const StartStep& step) {
+    std::vector<std::string> options;
+    for (const std::string& option : step.options) {
+        options.push_back(expand(option));
+    }
+    auto client = GuestClient::start(bed_, step, target(step.on).gpu, options);
+    if (!client) {
+        return tl::unexpected(client.error());
+    }
+    clients_.push_back(std::move(*client));
+    return {};
+}
+
+hp::Result<void> RowRun::perform(const TellStep& step) {
+    return find_client(step.client)->tell(step.line);
+}
+
+hp::Result<void> RowRun::perform(const StopStep& step) {
+    GuestClient* client = find_client(step.client);
+    if (auto stopped = client->stop(); !stopped) {
+        return stopped;
+    }
+    std::erase_if(clients_, [&](const GuestClient& other) { return other.name() == step.client; });
+    return {};
+}
+
+bool RowRun::wants(Check check) const {
+    const auto steps = row_.steps();
+    return std::find(scenario_.checks.begin(), scenario_.checks.end(), check) !=
+               scenario_.checks.end() ||
+           std::any_of(steps.begin(), steps.end(), [&](const Step& step) {
+               const auto* expect = std::get_if<ExpectStep>(&step);
+               return expect != nullptr && std::find(expect->checks.begin(), expect->checks.end(),
+                                                     check) != expect->checks.end();
+           });
+}
+
+hp::Result<void> RowRun::perform(const LoseStep& step) {
+    lost_ = true;
+    auto loss = bed_.lose(victim_.slot, step.loss, watch(scenario_.limits.removal));
+    if (!loss) {
+        return tl::unexpected(loss.error());
+    }
+    Episode episode;
+    episode.loss = std::move(*loss);
+    if (wants(Check::clients_released)) {
+        observe_clients(episode);
+    }
+    episode.last_kernel_line = last_kernel_line(episode);
+    result_.episodes.push_back(std::move(episode));
+    return {};
+}
+
+void RowRun::observe_clients(Episode& episode) {
+    const Deadline deadline = watch(scenario_.limits.clients);
+    for (GuestClient& client : clients_) {
+        if (client.role() != Role::victim || !client.worker()) {
+            continue;
+        }
+        if (const auto end = client.wait_end(deadline)) {
+            const uint64_t event = episode.loss.event_guest_us;
+            const std::chrono::microseconds after(end->time_us > event ? end->time_us - event : 0);
+            episode.clients_released = std::max(episode.clients_released.value_or(after), after);
+        } else {
+            episode.still_held.push_back(fmt::format("{} was not released, its last line: {}",
+                                                     client.name(), client.last_line()));
+        }
+    }
+    if (!episode.still_held.empty()) {
+        episode.clients_released.reset();
+    }
+}
+
+hp::Result<void> RowRun::observe_accesses() {
+    auto accesses = bed_.absent_accesses(victim_.slot);
+    if (!accesses) {
+        return tl::unexpected(accesses.error());
+    }
+    result_.episodes.back().accesses = std::move(*accesses);
+    return {};
+}
+
+std::string RowRun::last_kernel_line(const Episode& episode) {
+    std::string last;
+    for (const KernelLine& line : bed_.kernel_log(episode.loss.kernel_log_from)) {
+        if (line.text.find(episode.loss.bdf) != std::string::npos) {
+            last = format_record(line.time_us, line.text);
+        }
+    }
+    return last;
+}
+
+hp::Result<void> RowRun::perform(const RecoverStep& step) {
+    Episode& episode = result_.episodes.back();
+    // Counted now: a board put back answers again, and its accesses are no longer late ones.
+    if (auto counted = observe_accesses(); !counted) {
+        return counted;
+    }
+    if (!episode.loss.stuck.empty()) {
+        episode.replug_failure = "not tried: the removal has not returned";
+        return {};
+    }
+    auto replug = bed_.recover(victim_.slot, episode.loss.loss, step.replacement,
+                               watch(scenario_.limits.replug));
+    if (!replug) {
+        return tl::unexpected(replug.error());
+    }
+    episode.replug = std::move(*replug);
+    if (!episode.replug->refused.empty()) {
+        episode.replug_failure = "refused: " + episode.replug->refused;
+    } else if (!episode.replug->ready) {
+        episode.replug_failure = episode.replug->stuck;
+    }
+    if (!episode.replug_failure.empty()) {
+        const auto log = classify(bed_.kernel_log(episode.replug->kernel_log_from));
+        if (!log.notes.empty()) {
+            const KernelNote& first = log.notes.front();
+            episode.replug_failure += "; " + format_record(first.time_us, first.text);
+        }
+        return {};
+    }
+    lost_ = false;
+    return run_first_jobs(episode);
+}
+
+hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
+    if (auto found = find_target(victim_); !found) {
+        return found;
+    }
+    const GpuTarget& gpu = victim_.gpu;
+    const std::vector<std::string> jobs[] = {
+        {"drm_submitter", gpu.node, "--count", "10"},
+        {"hsa_queue", "--gpu-id", std::to_string(gpu.gpu_id), "--count", "10"},
+    };
+    for (const auto& argv : jobs) {
+        const auto job = bed_.run(argv, kFirstJobDeadline);
+        if (!job) {
+            return tl::unexpected(job.error());
+        }
+        if (job->status != 0 || job->timed_out) {
+            episode.replug_failure = fmt::format(
+                "{} on the new GPU {}: {}{}", argv.front(),
+                job->timed_out ? "did not end" : fmt::format("failed ({})", job->status), job->out,
+                job->err);
+            return {};
+        }
+        if (!episode.first_job) {
+            episode.first_job = std::chrono::duration_cast<std::chrono::microseconds>(
+                Clock::now() - episode.replug->event);
+        }
+    }
+    return {};
+}
+
+hp::Result<void> RowRun::perform(const ShellStep& step) {
+    const auto run = bed_.run({"sh", "-c", expand(step.command)}, kShellDeadline);
+    if (!run) {
+        return tl::unexpected(run.error());
+    }
+    if (run->timed_out || run->status != step.status) {
+        return hp::fail(fmt::format("status {} instead of {}: {}{}",
+                                    run->timed_out ? "'timed out'" : std::to_string(run->status),
+                                    step.status, run->out, run->err));
+    }
+    if (run->out.find(step.output) == std::string::npos) {
+        return hp::fail(fmt::format("'{}' is not in its output: {}", step.output, run->out));
+    }
+    return {};
+}
+
+hp::Result<void> RowRun::perform(const WaitStep& step) {
+    return bed_.wait_kernel_text(log_from_, step.text, Deadline::after(step.deadline));
+}
+
+hp::Result<void> RowRun::perform(const ExpectStep& step) {
+    for (const Check check : step.checks) {
+        merge_result(result_.checks, judge_now(check));
+    }
+    return {};
+}
+
+hp::Result<void> RowRun::perform(const SettleStep& step) {
+    Deadline::after(step.time).pause(step.time);
+    return {};
+}
+
+CheckResult RowRun::judge_now(Check check) {
+    const auto& episodes = result_.episodes;
+    const Limits& limits = scenario_.limits;
+    const bool about_loss = check == Check::removed || check == Check::clients_released ||
+                            check == Check::no_access || check == Check::replug;
+    if (about_loss && episodes.empty()) {
+        return not_reached(check);
+    }
+    switch (check) {
+        case Check::removed: return check_removed(episodes, limits);
+        case Check::clients_released: return check_clients_released(episodes, limits);
+        case Check::no_access:
+            if (lost_ && !observe_accesses()) {
+                return not_reached(check);
+            }
+            return check_no_access(episodes, limits);
+        case Check::replug: return check_replug(episodes, limits);
+        case Check::bystander: return judge_bystander();
+        case Check::kfd_usable: return judge_kfd();
+        case Check::steps: return check_steps(step_failure_);
+        case Check::log_clean: return check_log_clean(result_.kernel_log);
+        case Check::no_leak: return check_no_leak(find_row_leaks());
+    }
+    return not_reached(check);
+}
+
+CheckResult RowRun::judge_bystander() {
+    CheckResult result = {.check = Check::bystander, .value = "alive"};
+    const auto loss = result_.episodes.empty() ? Clock::now() : result_.episodes.front().loss.event;
+    bool found = false;
+    for (GuestClient& client : clients_) {
+        if (client.role() != Role::bystander) {
+            continue;
+        }
+        found = true;
+        auto troubles = client.troubles(loss);
+        if (troubles.empty() && client.worker()) {
+            if (auto going = client.wait_progress(Deadline::after(scenario_.limits.stall));
+                !going) {
+                troubles.push_back(going.error().message);
+            } else if (const auto stall = client.longest_stall(loss);
+                       stall > scenario_.limits.stall) {
+                troubles.push_back(fmt::format("{} stood still for {:.1f} s", client.name(),
+                                               static_cast<double>(stall.count()) / 1000));
+            }
+        }
+        result.evidence.insert(result.evidence.end(), troubles.begin(), troubles.end());
+    }
+    if (!found) {
+        return not_reached(Check::bystander);
+    }
+    result.passed = result.evidence.empty();
+    if (!result.passed) {
+        result.value = "disturbed";
+    }
+    return result;
+}
+
+CheckResult RowRun::judge_kfd() {
+    CheckResult result = {.check = Check::kfd_usable, .value = "yes"};
+    const auto opened = bed_.run({"sh", "-c", "exec 3<>/dev/kfd"}, kShellDeadline);
+    result.passed = opened && opened->status == 0 && !opened->timed_out;
+    if (!result.passed) {
+        result.value = "no";
+        result.evidence.push_back("open of /dev/kfd: " +
+                                  (opened ? opened->err : opened.error().message));
+    }
+    return result;
+}
+
+void RowRun::end_clients(std::vector<std::string>& leaks) {
+    for (GuestClient& client : clients_) {
+        if (auto stopped = client.stop(); !stopped) {
+            leaks.push_back(stopped.error().message);
+        }
+    }
+    clients_.clear();
+}
+
+std::vector<std::string> RowRun::find_row_leaks() {
+    std::vector<std::string> leaks;
+    end_clients(leaks);
+    // Releases run in work queues and after RCU grace periods: the guest may take a while to come
+    // to rest.
+    const Deadline deadline = Deadline::after(scenario_.limits.settle);
+    while (true) {
+        const auto after = bed_.state();
+        if (!after) {
+            mark_unfit(after.error().message);
+            leaks.push_back("the guest's state could not be read: " + after.error().message);
+            return leaks;
+        }
+        const auto differences = find_differences(before_, *after);
+        const auto found = find_leaks(before_, *after);
+        if (!found.empty() && !deadline.expired()) {
+            deadline.pause(kSettlePause);
+            continue;
+        }
+        leaks.insert(leaks.end(), found.begin(), found.end());
+        // In a soak the taint of an earlier complaint is no reason to begin anew: damage is meant
+        // to add up.
+        for (const std::string& difference : differences) {
+            if (row_.cycle == 0 || !difference.starts_with("taint")) {
+                mark_unfit(difference);
+            }
+        }
+        break;
+    }
+    if (bed_.facts().options.contains("CONFIG_DEBUG_KMEMLEAK")) {
+        const auto reports = bed_.kmemleak();
+        if (!reports) {
+            leaks.push_back("kmemleak: " + reports.error().message);
+            return leaks;
+        }
+        for (const std::string& report : *reports) {
+            if (known_leaks_.insert(report).second) {
+                leaks.push_back("kmemleak: " + report);
+            }
+        }
+    }
+    return leaks;
+}
+
+void RowRun::mark_unfit(const std::string& why) {
+    if (unfit_.empty()) {
+        unfit_ = why;
+    }
+}
+
+void RowRun::end() {
+    if (Deadline::interrupted()) {
+        mark_unfit("interrupted");
+        return;
+    }
+    progress_.step_started("checks");
+    for (const Check check : scenario_.checks) {
+        merge_result(result_.checks, judge_now(check));
+    }
+    if (lost_) {
+        mark_unfit("the GPU is not back");
+    }
+    if (!step_failure_.empty()) {
+        mark_unfit(step_failure_);
+    }
+    // The leak check ends the clients, which may make the kernel complain: the log comes last.
+    CheckResult leak = judge_now(Check::no_leak);
+    result_.kernel_log = classify(bed_.kernel_log(log_from_));
+    // After its first report lockdep is off, and so is more: the next row would be judged by less.
+    if (!result_.kernel_log.complaints.empty() && row_.cycle == 0) {
+        mark_unfit(result_.kernel_log.complaints.front().title);
+    }
+    merge_result(result_.checks, judge_now(Check::steps));
+    merge_result(result_.checks, judge_now(Check::log_clean));
+    merge_result(result_.checks, std::move(leak));
+}
+
+}  // namespace hotplug

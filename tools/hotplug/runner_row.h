@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: runs one row on a guest that is up: does the steps, observes, judges.
+// Thread: one at a time.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "hotplug/report/progress.h"
+#include "hotplug/runner_client.h"
+#include "hotplug/scenario_catalogue.h"
+#include "hotplug/testbed.h"
+#include "hotplug/verdict.h"
+#include "lib/result.h"
+
+namespace hotplug {
+
+class RowRun {
+public:
+    /// `known_leaks`: what kmemleak told in earlier rows of this boot; it tells all of it every
+    /// time.
+    RowRun(Testbed& bed, const Row& row, Progress& progress, std::set<std::string>& known_leaks);
+
+    /// The checks' results, not yet held against the list of expected failures.
+    RowResult run();
+
+    /// May the next row run on this guest? Else: why not. Asked after run().
+    const std::string& unfit() const { return unfit_; }
+
+private:
+    struct Target {
+        size_t slot = 0;
+        GpuTarget gpu;
+    };
+
+    hp::Result<void> begin();
+    void end();
+
+    hp::Result<void> perform(const StartStep& step);
+    hp::Result<void> perform(const TellStep& step);
+    hp::Result<void> perform(const StopStep& step);
+    hp::Result<void> perform(const LoseStep& step);
+    hp::Result<void> perform(const RecoverStep& step);
+    hp::Result<void> perform(const ShellStep& step);
+    hp::Result<void> perform(const WaitStep& step);
+    hp::Result<void> perform(const ExpectStep& step);
+    hp::Result<void> perform(const SettleStep& step);
+
+    hp::Result<void> find_target(Target& target);
+    Target& target(Role role) { return role == Role::victim ? victim_ : bystander_; }
+    std::string expand(std::string text) const;
+    GuestClient* find_client(const std::string& name);
+    bool wants(Check check) const;
+    void observe_clients(Episode& episode);
+    hp::Result<void> observe_accesses();
+    hp::Result<void> run_first_jobs(Episode& episode);
+    std::string last_kernel_line(const Episode& episode);
+
+    CheckResult judge_now(Check check);
+    CheckResult judge_bystander();
+    CheckResult judge_kfd();
+    std::vector<std::string> find_row_leaks();
+    void end_clients(std::vector<std::string>& leaks);
+    void mark_unfit(const std::string& why);
+
+    Testbed& bed_;
+    const Row& row_;
+    const Scenario& scenario_;
+    Progress& progress_;
+    std::set<std::string>& known_leaks_;
+
+    RowResult result_;
+    Target victim_;
+    Target bystander_;
+    GpuTarget victim_at_start_;
+    GuestState before_;
+    size_t log_from_ = 0;
+    std::vector<GuestClient> clients_;
+    bool lost_ = false;  // the victim is not back
+    std::string step_failure_;
+    std::string unfit_;
+};
+
+}  // namespace hotplug

@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the engine without QEMU: rows on a guest that is made up, good or with one thing wrong.
+// Thread: one.
+#include "hotplug/runner.h"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <map>
+
+#include "hotplug/runner_row.h"
+
+namespace hotplug {
+namespace {
+
+using Clock = Deadline::Clock;
+
+/// What is wrong with the guest or its driver. Shared by all boots of one factory.
+struct Flaws {
+    bool stuck = false;  ///< removal never returns
+    bool kfd_broken = false;
+    bool bystander_dies = false;
+    bool clients_stay = false;  ///< the victim's workers do not end
+    bool bind_refused = false;
+    bool job_fails = false;
+    uint64_t accesses = 0;
+    std::string complaint;  ///< printed by the kernel at the loss
+    bool node_leaks = false;
+    bool boot_fails = false;
+    bool lose_fails = false;  ///< the harness cannot do its part
+    std::vector<std::string> kmemleak;
+};
+
+struct FakeJob {
+    JobView view;
+    size_t slot = 0;
+};
+
+class FakeTestbed final : public Testbed {
+public:
+    explicit FakeTestbed(Flaws& flaws) : flaws_(flaws) {
+        facts_.release = "7.3.4";
+        facts_.profile = "mi300x";
+        facts_.gpus = 2;
+        if (!flaws.kmemleak.empty()) {
+            facts_.options = {"CONFIG_DEBUG_KMEMLEAK"};
+        }
+    }
+
+    const GuestFacts& facts() const override { return facts_; }
+    hp::Result<std::string> bdf(size_t slot) override { return bdf_of(slot); }
+
+    hp::Result<GuestState> state() override {
+        GuestState state;
+        state.taint = log_.empty() ? 0 : 512;
+        for (size_t slot = 0; slot < 2; ++slot) {
+            const std::string bdf = bdf_of(slot);
+            const bool there = !lost_[slot];
+            if (there) {
+                state.pci.push_back({bdf, 0x1002, 0x74a1, 0x120000, "amdgpu"});
+                KfdNode node;
+                node.gpu_id = 100 + static_cast<uint32_t>(slot);
+                node.location_id = static_cast<uint32_t>(slot + 1) << 8;
+                state.kfd_nodes.push_back(node);
+            }
+            if (there || flaws_.node_leaks) {
+                state.drm.push_back({"renderD" + std::to_string(128 + slot), "render", bdf});
+            }
+        }
+        return state;
+    }
+
+    hp::Result<std::vector<std::string>> kmemleak() override { return flaws_.kmemleak; }
+
+    hp::Result<RunResult> run(const std::vector<std::string>& argv,
+                              std::chrono::milliseconds) override {
+        ran.push_back(argv);
+        RunResult result;
+        if (argv.back().find("/dev/kfd") != std::string::npos && flaws_.kfd_broken) {
+            result.status = 1;
+            result.err = "can't open /dev/kfd: Invalid argument";
+        }
+        if (argv.front() == "drm_submitter" && flaws_.job_fails) {
+            result.status = 1;
+            result.out = "ring test failed";
+        }
+        result.out += "said 0000:01:00.0";
+        return result;
+    }
+
+    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline) override {
+        if (flaws_.lose_fails) {
+            return hp::fail("QEMU ended");
+        }
+        LossTimeline timeline;
+        timeline.loss = loss;
+        timeline.bdf = bdf_of(slot);
+        timeline.event = Clock::now();
+        timeline.event_guest_us = 1'000'000;
+        timeline.kernel_log_from = log_.size();
+        if (!flaws_.complaint.empty()) {
+            log_.push_back({4, log_.size(), 1'500'000, flaws_.complaint});
+        }
+        lost_[slot] = true;
+        for (auto& [id, job] : jobs_) {
+            const bool victim = job.slot == slot;
+            if (victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
+                job.view.exit = JobExit{1, 1'200'000};
+            }
+        }
+        if (flaws_.stuck) {
+            timeline.stuck = "still there";
+        } else {
+            timeline.remove_returned = std::chrono::milliseconds(900);
+        }
+        return timeline;
+    }
+
+    hp::Result<ReplugTimeline> recover(size_t slot, Loss, const Replacement& replacement,
+                                       Deadline) override {
+        replacements.push_back(replacement);
+        ReplugTimeline timeline;
+        timeline.bdf = bdf_of(slot);
+        timeline.event = Clock::now();
+        timeline.kernel_log_from = log_.size();
+        if (flaws_.bind_refused) {
+            timeline.refused = "File exists";
+            return timeline;
+        }
+        lost_[slot] = false;
+        timeline.ready = std::chrono::seconds(1);
+        return timeline;
+    }
+
+    hp::Result<AbsentAccesses> absent_accesses(size_t) override {
+        AbsentAccesses accesses;
+        accesses.black_hole = flaws_.accesses;
+        return accesses;
+    }
+
+    hp::Result<JobId> spawn(const std::string& name,
+                            const std::vector<std::string>& argv) override {
+        ran.push_back(argv);
+        FakeJob job;
+        job.view.name = name;
+        job.slot = name.ends_with("@bystander") ? bystander_slot() : 1 - bystander_slot();
+        jobs_[++last_job_] = job;
+        return last_job_;
+    }
+    hp::Result<void> signal(JobId id, int) override {
+        jobs_.at(id).view.exit = JobExit{-SIGTERM, 2'000'000};
+        return {};
+    }
+    hp::Result<void> job_input(JobId id, const std::string& line) override {
+        jobs_.at(id).view.lines.push_back({Clock::now(), line});
+        return {};
+    }
+    JobView job(JobId id) override { return jobs_.at(id).view; }
+    hp::Result<JobExit> wait_exit(JobId id, Deadline) override {
+        const auto& exit = jobs_.at(id).view.exit;
+        return exit ? hp::Result<JobExit>(*exit) : hp::fail("it goes on");
+    }
+    hp::Result<OutputLine> wait_output(JobId id, size_t,
+                                       const std::function<bool(const std::string&)>& wanted,
+                                       std::string_view awaited, Deadline) override {
+        for (const char* line : {R"({"state":"ready"})", R"({"state":"progress","done":1})"}) {
+            if (!jobs_.at(id).view.exit && wanted(line)) {
+                jobs_.at(id).view.lines.push_back({Clock::now(), line});
+                return jobs_.at(id).view.lines.back();
+            }
+        }
+        return hp::fail("waited for " + std::string(awaited));
+    }
+
+    size_t kernel_log_size() override { return log_.size(); }
+    std::vector<KernelLine> kernel_log(size_t from) override {
+        return {log_.begin() + static_cast<std::ptrdiff_t>(from), log_.end()};
+    }
+    hp::Result<void> wait_kernel_text(size_t, const std::string& text, Deadline) override {
+        return hp::fail("waited for the kernel log line '" + text + "'");
+    }
+
+    std::vector<std::vector<std::string>> ran;
+    std::vector<Replacement> replacements;
+
+private:
+    static std::string bdf_of(size_t slot) { return "0000:0" + std::to_string(slot + 1) + ":00.0"; }
+    size_t bystander_slot() const { return 1; }
+
+    Flaws& flaws_;
+    GuestFacts facts_;
+    std::map<size_t, bool> lost_;
+    std::map<JobId, FakeJob> jobs_;
+    JobId last_job_ = 0;
+    std::vector<KernelLine> log_;
+};
+
+class FakeFactory final : public TestbedFactory {
+public:
+    hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) override {
+        if (flaws.boot_fails) {
+            return hp::fail("no hello from the agent");
+        }
+        std::filesystem::create_directories(log_dir);
+        std::ofstream(log_dir / "console.log") << "console";
+        ++boots;
+        return std::make_unique<FakeTestbed>(flaws);
+    }
+
+    Flaws flaws;
+    int boots = 0;
+};
+
+class SilentProgress final : public Progress {
+public:
+    void run_started(size_t) override {}
+    void booting() override {}
+    void row_started(const std::string&) override {}
+    void step_started(const std::string& what) override { steps.push_back(what); }
+    void row_finished(const RowResult&) override {}
+    void note(const std::string&) override {}
+
+    std::vector<std::string> steps;
+};
+
+class RunnerTest : public testing::Test {
+protected:
+    RunnerTest() : results_(std::filesystem::path(testing::TempDir()) / "runner-test") {
+        std::filesystem::remove_all(results_);
+        std::filesystem::create_directories(results_);
+        scenario_.id = "s";
+        scenario_.file = results_ / "s.json";
+        std::ofstream(scenario_.file) << "{}";
+        scenario_.description = "loses a GPU";
+        scenario_.steps = {StartStep{"drm_submitter", Role::bystander, {}},
+                           StartStep{"drm_submitter", Role::victim, {}}, LoseStep{Loss::surprise},
+                           ExpectStep{{Check::kfd_usable}}, RecoverStep{}};
+        scenario_.checks = {Check::removed,   Check::clients_released, Check::no_access,
+                            Check::bystander, Check::kfd_usable,       Check::replug};
+        scenario_.limits.settle = std::chrono::milliseconds(1);
+    }
+    ~RunnerTest() override { std::filesystem::remove_all(results_); }
+
+    RunReport run_rows(const std::vector<Row>& rows) {
+        Runner runner(factory_, progress_, {results_, [&](const GuestFacts&) {
+                                                return hp::Result<ExpectedFailures>(expected_);
+                                            }});
+        return runner.run(rows, {});
+    }
+    RowResult run_one() {
+        RunReport report = run_rows({{&scenario_, nullptr, 0}});
+        EXPECT_EQ(report.info.error, "");
+        EXPECT_EQ(report.rows.size(), 1U);
+        return report.rows.empty() ? RowResult() : report.rows.front();
+    }
+    /// The checks that failed.
+    static std::vector<Check> failures(const RowResult& row) {
+        std::vector<Check> failed;
+        for (const CheckResult& check : row.checks) {
+            if (!check.passed) {
+                failed.push_back(check.check);
+            }
+        }
+        return failed;
+    }
+
+    std::filesystem::path results_;
+    Scenario scenario_;
+    FakeFactory factory_;
+    SilentProgress progress_;
+    ExpectedFailures expected_;
+};
+
+using Checks = std::vector<Check>;
+
+TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
+    const RowResult row = run_one();
+    EXPECT_EQ(row.outcome, Outcome::pass);
+    EXPECT_EQ(failures(row), Checks{});
+    EXPECT_EQ(row.checks.size(), 9U);
+    EXPECT_EQ(row.find(Check::removed)->value, "0.9 s");
+    EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
+    EXPECT_TRUE(row.bundle.empty());
+    EXPECT_EQ(progress_.steps[2], "lose surprise");
+}
+
+TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
+    factory_.flaws.stuck = true;
+    const RowResult row = run_one();
+    EXPECT_EQ(row.outcome, Outcome::fail);
+    EXPECT_EQ(row.find(Check::removed)->value, "never");
+    EXPECT_EQ(row.find(Check::replug)->evidence[0], "not tried: the removal has not returned");
+    EXPECT_TRUE(row.find(Check::steps)->passed);
+}
+
+TEST_F(RunnerTest, EachFlawFailsItsOwnCheck) {
+    const auto failing = [&](auto&& spoil) {
+        factory_.flaws = {};
+        spoil(factory_.flaws);
+        return failures(run_one());
+    };
+    EXPECT_EQ(failing([](Flaws& f) { f.kfd_broken = true; }), Checks{Check::kfd_usable});
+    EXPECT_EQ(failing([](Flaws& f) { f.bystander_dies = true; }), Checks{Check::bystander});
+    EXPECT_EQ(failing([](Flaws& f) { f.clients_stay = true; }), Checks{Check::clients_released});
+    EXPECT_EQ(failing([](Flaws& f) { f.accesses = 5; }), Checks{Check::no_access});
+    EXPECT_EQ(failing([](Flaws& f) { f.job_fails = true; }), Checks{Check::replug});
+    EXPECT_EQ(failing([](Flaws& f) { f.bind_refused = true; }), Checks{Check::replug});
+    EXPECT_EQ(failing([](Flaws& f) { f.complaint = "BUG: KASAN: x in f+0x1/0x2"; }),
+              Checks{Check::log_clean});
+    EXPECT_EQ(failing([](Flaws& f) { f.kmemleak = {"unreferenced object"}; }),
+              Checks{Check::no_leak});
+    EXPECT_EQ(failing([](Flaws& f) { f.lose_fails = true; }),
+              (Checks{Check::removed, Check::clients_released, Check::no_access, Check::replug,
+                      Check::steps}));
+}
+
+TEST_F(RunnerTest, NodesOfAGpuThatIsGoneAreALeak) {
+    scenario_.steps.pop_back();
+    scenario_.checks = {};
+    factory_.flaws.node_leaks = true;
+    EXPECT_EQ(failures(run_one()), Checks{Check::no_leak});
+}
+
+TEST_F(RunnerTest, FailedWaitAndShellNameTheStep) {
+    scenario_.steps = {ShellStep{"echo $VICTIM", 0, "0000:01:00.0"}, WaitStep{"Already disabled"}};
+    scenario_.checks = {};
+    const RowResult row = run_one();
+    EXPECT_EQ(
+        row.find(Check::steps)->evidence[0],
+        "step 'wait for Already disabled': waited for the kernel log line 'Already disabled'");
+}
+
+TEST_F(RunnerTest, ShellChecksStatusAndOutput) {
+    scenario_.checks = {};
+    scenario_.steps = {ShellStep{"true", 0, "not there"}};
+    EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
+              "step 'shell true': 'not there' is not in its output: said 0000:01:00.0");
+    scenario_.steps = {ShellStep{"true", 1, ""}};
+    EXPECT_FALSE(run_one().find(Check::steps)->passed);
+}
+
+TEST_F(RunnerTest, GuestIsKeptWhileItIsFitAndReplacedAfterAComplaint) {
+    const Row row{&scenario_, nullptr, 0};
+    EXPECT_EQ(run_rows({row, row, row}).rows.size(), 3U);
+    EXPECT_EQ(factory_.boots, 1);
+
+    factory_.boots = 0;
+    factory_.flaws.complaint = "WARNING: a.c:1 at f+0x1/0x2";
+    EXPECT_EQ(run_rows({row, row}).rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 2);
+}
+
+TEST_F(RunnerTest, SoakGoesOnAfterAComplaint) {
+    scenario_.cycles = 3;
+    factory_.flaws.complaint = "WARNING: a.c:1 at f+0x1/0x2";
+    const RunReport report = run_rows({{&scenario_, nullptr, 1}, {&scenario_, nullptr, 3}});
+    ASSERT_EQ(report.rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 1);
+    EXPECT_EQ(report.rows[1].kernel_log.complaints.size(), 1U) << "each cycle has its own";
+}
+
+TEST_F(RunnerTest, FreshBootIsAFreshBoot) {
+    Scenario fresh = scenario_;
+    fresh.fresh_boot = true;
+    run_rows({{&scenario_, nullptr, 0}, {&fresh, nullptr, 0}, {&scenario_, nullptr, 0}});
+    EXPECT_EQ(factory_.boots, 2);
+}
+
+TEST_F(RunnerTest, RowWhoseNeedsAreNotMetIsSkippedWithTheReason) {
+    scenario_.requires_.kernel_options = {"CONFIG_KASAN"};
+    EXPECT_EQ(run_one().skip_reason, "needs a kernel with CONFIG_KASAN");
+    scenario_.requires_ = {.gpus = 3, .kernel_options = {}, .profiles = {}};
+    EXPECT_EQ(run_one().skip_reason, "needs 3 GPUs, the machine has 2");
+    scenario_.requires_ = {.gpus = 2, .kernel_options = {}, .profiles = {"gfx1030"}};
+    EXPECT_EQ(run_one().outcome, Outcome::skip);
+}
+
+TEST_F(RunnerTest, KnownFailureIsNoBundleAndUnexpectedPassIsOne) {
+    expected_ = ExpectedFailures({{"s", Check::no_access, "C12", false, {}}});
+    factory_.flaws.accesses = 7;
+    const RowResult known = run_one();
+    EXPECT_EQ(known.outcome, Outcome::known);
+    EXPECT_TRUE(known.bundle.empty());
+    factory_.flaws.accesses = 0;
+    const RowResult fixed = run_one();
+    EXPECT_EQ(fixed.outcome, Outcome::fixed);
+    EXPECT_FALSE(fixed.bundle.empty());
+}
+
+TEST_F(RunnerTest, BundleHoldsWhatAReplayNeeds) {
+    factory_.flaws.kfd_broken = true;
+    const std::filesystem::path bundle = run_one().bundle;
+    for (const char* file :
+         {"console.log", "dmesg.txt", "scenario.json", "replay.json", "row.json", "README"}) {
+        EXPECT_TRUE(std::filesystem::exists(bundle / file)) << file;
+    }
+}
+
+TEST_F(RunnerTest, GuestThatDoesNotBootIsAHarnessError) {
+    factory_.flaws.boot_fails = true;
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    EXPECT_TRUE(report.rows.empty());
+    EXPECT_EQ(report.info.error, "no hello from the agent");
+}
+
+TEST_F(RunnerTest, InterruptionEndsTheRunWithoutAVerdictOnTheRow) {
+    Deadline::interrupt_all();
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    Deadline::clear_interruption();
+    EXPECT_TRUE(report.info.interrupted);
+    EXPECT_TRUE(report.rows.empty());
+}
+
+TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
+    FakeTestbed bed(factory_.flaws);
+    scenario_.steps = {StartStep{"hsa_queue", Role::bystander, {"--count", "$VICTIM"}},
+                       StartStep{"holder", Role::victim, {}}, TellStep{"holder@victim", "read"},
+                       StopStep{"holder@victim"}};
+    scenario_.checks = {Check::bystander};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    RowRun run(bed, row, progress_, leaks);
+    EXPECT_EQ(failures(run.run()), Checks{});
+    EXPECT_EQ(bed.ran[0], (std::vector<std::string>{"hsa_queue", "--gpu-id", "101", "--count",
+                                                    "0000:01:00.0"}));
+    EXPECT_EQ(bed.ran[1], (std::vector<std::string>{"holder", "/dev/dri/renderD128"}));
+    EXPECT_EQ(run.unfit(), "");
+}
+
+TEST_F(RunnerTest, ReplacementIsHandedOn) {
+    FakeTestbed bed(factory_.flaws);
+    scenario_.steps = {LoseStep{Loss::slot_power},
+                       RecoverStep{{.device_id = 0x74a5, .vram_mib = std::nullopt}}};
+    scenario_.checks = {Check::replug};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    ASSERT_EQ(bed.replacements.size(), 1U);
+    EXPECT_EQ(bed.replacements[0].device_id, 0x74a5);
+}
+
+TEST(ClientLines, BrokenLinesHaveNoState) {
+    EXPECT_EQ(parse_client_line("Segmentation fault").state, "");
+    EXPECT_EQ(parse_client_line(R"({"state": 7})").state, "");
+    const ClientLine line = parse_client_line(R"({"state":"end","done":9,"bad":2})");
+    EXPECT_EQ(line.state, "end");
+    EXPECT_EQ(line.done, 9U);
+    EXPECT_EQ(line.bad, 2U);
+}
+
+}  // namespace
+}  // namespace hotplug

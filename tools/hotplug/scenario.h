@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what a scenario is: steps on one guest, checks of what came of them, limits.
+// scenario_parser.h reads it from a file, scenario_catalogue.h makes rows of it, runner.h runs a
+// row. Thread: values.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "hotplug/gpu_slot.h"
+#include "hotplug/loss.h"
+
+namespace hotplug {
+
+/// What a row is judged by, in the order of the columns of a report. `steps`, `log_clean` and
+/// `no_leak` are judged in every row; the others where the scenario names them.
+/// Documentation/harness/checks.md explains each.
+enum class Check {
+    removed,
+    clients_released,
+    no_access,
+    bystander,
+    kfd_usable,
+    replug,
+    steps,
+    log_clean,
+    no_leak,
+};
+
+std::span<const Check> all_checks();
+std::string_view to_string(Check check);
+std::optional<Check> parse_check(std::string_view name);
+/// Part of every row's verdict, never named by a scenario.
+bool is_implicit(Check check);
+
+/// A GPU of the row. The victim is the one that is lost; with cycles the two change places each
+/// time.
+enum class Role { victim, bystander };
+
+std::string_view to_string(Role role);
+
+/// Runs a program in the guest until it says that it is ready (the clients' contract in
+/// protocols.md).
+struct StartStep {
+    std::string program;
+    Role on = Role::victim;
+    std::vector<std::string> options;  ///< shell-like $VARIABLES are filled in, see ShellStep
+
+    /// "drm_submitter@victim": how later steps and reports call it.
+    std::string name() const;
+};
+
+/// Gives a running client a line on its standard input.
+struct TellStep {
+    std::string client;
+    std::string line;
+};
+
+/// Ends a client with SIGTERM and waits for its end.
+struct StopStep {
+    std::string client;
+};
+
+struct LoseStep {
+    Loss loss = Loss::surprise;
+};
+
+/// Gets the lost GPU back and runs a first job on it.
+struct RecoverStep {
+    Replacement replacement;
+};
+
+/// Runs a command with the guest's shell. $VICTIM and $BYSTANDER are PCI addresses, $VICTIM_NODE
+/// and $BYSTANDER_NODE render nodes; they are those of the row's start.
+struct ShellStep {
+    std::string command;
+    int status = 0;
+    std::string output;  ///< must be contained in its standard output
+};
+
+/// Waits for a line of the kernel log that contains `text`, from the row's start on.
+struct WaitStep {
+    std::string text;
+    std::chrono::milliseconds deadline{10'000};
+};
+
+/// Judges these checks now and not only at the end. The first failure counts.
+struct ExpectStep {
+    std::vector<Check> checks;
+};
+
+/// Lets time pass, for what sends no event: the absence of something.
+struct SettleStep {
+    std::chrono::milliseconds time{0};
+};
+
+using Step = std::variant<StartStep, TellStep, StopStep, LoseStep, RecoverStep, ShellStep, WaitStep,
+                          ExpectStep, SettleStep>;
+
+/// `lose surprise`: for progress lines and errors.
+std::string describe(const Step& step);
+
+/// Limits fail a check; none of them ends a measurement early, see Documentation/harness/checks.md.
+struct Limits {
+    std::chrono::milliseconds removal{60'000};
+    std::chrono::milliseconds clients{10'000};
+    std::chrono::milliseconds replug{60'000};
+    std::chrono::milliseconds stall{10'000};
+    uint64_t accesses = 0;
+    /// How long a guest may take to come to rest before leaks are counted. No scenario needs
+    /// another value.
+    std::chrono::milliseconds settle{10'000};
+};
+
+struct Requirements {
+    size_t gpus = 2;
+    std::vector<std::string> kernel_options;  ///< "CONFIG_KASAN"
+    std::vector<std::string> profiles;        ///< empty: any
+};
+
+struct Variant {
+    std::string name;
+    std::vector<Step> steps;  ///< run before the scenario's own
+};
+
+struct Scenario {
+    std::string file;
+    std::string id;
+    std::string description;  ///< completes "This scenario ..."
+    std::vector<std::string> tags;
+    Requirements requires_;
+    std::vector<Variant> variants;  ///< empty: the scenario is one row
+    std::vector<Step> steps;
+    std::vector<Check> checks;
+    Limits limits;
+    bool fresh_boot = false;
+    unsigned cycles = 0;  ///< not 0: the row is run that many times, victims alternate
+};
+
+}  // namespace hotplug

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: all scenarios of a folder, and the rows that a selection of ids and tags makes of them.
+// Thread: values.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <random>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hotplug/scenario.h"
+#include "lib/result.h"
+
+namespace hotplug {
+
+/// One line of the verdict table. `scenario` points into the catalogue.
+struct Row {
+    const Scenario* scenario = nullptr;
+    const Variant* variant = nullptr;  // null: the scenario has none
+    unsigned cycle = 0;                // from 1; 0: not repeated
+
+    /// "surprise/busy", "cycles/7".
+    std::string id() const;
+    /// The id without the cycle: the same failures are known for each cycle.
+    std::string expected_key() const;
+    /// The variant's steps, then the scenario's.
+    std::vector<Step> steps() const;
+    /// The slot of the GPU that is lost: it changes with each cycle.
+    size_t victim_slot() const { return cycle == 0 ? 0 : (cycle - 1) % 2; }
+    size_t bystander_slot() const { return 1 - victim_slot(); }
+};
+
+class ScenarioCatalogue {
+public:
+    /// Reads all *.json of `folder` in the order of their names. Two scenarios with one id are an
+    /// error.
+    static hp::Result<ScenarioCatalogue> load(const std::filesystem::path& folder);
+    explicit ScenarioCatalogue(std::vector<Scenario> scenarios)
+        : scenarios_(std::move(scenarios)) {}
+
+    const std::vector<Scenario>& scenarios() const { return scenarios_; }
+
+    /// Rows for `wanted`: row ids, scenario ids or tags; in the catalogue's order, each once.
+    /// `cycles` replaces the scenarios' own number. A word that selects nothing is an error.
+    hp::Result<std::vector<Row>> select(std::span<const std::string> wanted,
+                                        std::optional<unsigned> cycles) const;
+
+private:
+    std::vector<Scenario> scenarios_;
+};
+
+/// The order of a run: as selected for seed 0, else shuffled by it. The cycles of a scenario keep
+/// their order.
+void order_rows(std::vector<Row>& rows, uint64_t seed);
+
+}  // namespace hotplug

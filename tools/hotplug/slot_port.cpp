@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see slot_port.h.
+// Thread: see slot_port.h.
+#include "hotplug/slot_port.h"
+
+#include <fmt/format.h>
+
+namespace hotplug {
+
+namespace {
+
+// Type 1 header.
+constexpr unsigned reg_secondary_bus = 0x19;
+constexpr unsigned reg_memory_base = 0x20;  // with Memory Limit in the upper half
+constexpr unsigned reg_capabilities = 0x34;
+
+constexpr uint8_t capability_pci_express = 0x10;
+constexpr unsigned reg_slot_control = 0x18;  // in the PCI Express capability
+constexpr uint16_t power_indicator_off = 3u << 8;
+constexpr uint16_t power_controller_off = 1u << 10;
+constexpr uint16_t all_off = power_indicator_off | power_controller_off;
+
+// The list has at most one entry per 4 bytes behind the header.
+constexpr unsigned max_capabilities = 48;
+
+}  // namespace
+
+hp::Result<uint8_t> SlotPort::secondary_bus() {
+    auto value = qtest_->execute({QtestClient::read8(address(reg_secondary_bus))});
+    if (!value) {
+        return tl::unexpected(value.error());
+    }
+    auto bus = static_cast<uint8_t>(value->front());
+    if (bus == 0 || bus == 0xff) {
+        return hp::fail(
+            fmt::format("the root port 00:{:02x}.0 has no bus number: is the guest up?", device_));
+    }
+    return bus;
+}
+
+hp::Result<unsigned> SlotPort::pcie_capability() {
+    if (pcie_capability_) {
+        return *pcie_capability_;
+    }
+    unsigned pointer_at = reg_capabilities;
+    for (unsigned i = 0; i < max_capabilities; ++i) {
+        auto pointer = qtest_->execute({QtestClient::read8(address(pointer_at))});
+        if (!pointer) {
+            return tl::unexpected(pointer.error());
+        }
+        auto offset = static_cast<unsigned>(pointer->front() & 0xfc);
+        if (offset == 0 || offset == 0xfc) {
+            break;
+        }
+        auto id = qtest_->execute({QtestClient::read8(address(offset))});
+        if (!id) {
+            return tl::unexpected(id.error());
+        }
+        if (id->front() == capability_pci_express) {
+            pcie_capability_ = offset;
+            return offset;
+        }
+        pointer_at = offset + 1;
+    }
+    return hp::fail(
+        fmt::format("00:{:02x}.0 has no PCI Express capability: not a root port", device_));
+}
+
+hp::Result<uint64_t> SlotPort::slot_control_address() {
+    return pcie_capability().map(
+        [this](unsigned capability) { return address(capability + reg_slot_control); });
+}
+
+hp::Result<uint16_t> SlotPort::slot_control() {
+    auto address = slot_control_address();
+    if (!address) {
+        return tl::unexpected(address.error());
+    }
+    return qtest_->execute({QtestClient::read16(*address)}).map([](const auto& values) {
+        return static_cast<uint16_t>(values.front());
+    });
+}
+
+hp::Result<bool> SlotPort::powered_off() {
+    return slot_control().map([](uint16_t control) { return (control & all_off) == all_off; });
+}
+
+hp::Result<void> SlotPort::surprise_removal(Restore restore) {
+    auto address = slot_control_address();
+    auto on = slot_control();
+    if (!address || !on) {
+        return tl::unexpected(address ? on.error() : address.error());
+    }
+    if (*on & power_controller_off) {
+        return hp::fail(fmt::format("the slot of 00:{:02x}.0 is powered off already", device_));
+    }
+    std::vector<std::string> commands{
+        QtestClient::write16(*address, static_cast<uint16_t>(*on | all_off))};
+    if (restore == Restore::yes) {
+        commands.push_back(QtestClient::write16(*address, *on));
+    }
+    auto done = qtest_->execute(commands);
+    if (!done) {
+        return tl::unexpected(done.error());
+    }
+    return {};
+}
+
+hp::Result<std::string> SlotPort::raise_windows() {
+    auto window = qtest_->execute({QtestClient::read32(address(reg_memory_base))});
+    if (!window) {
+        return tl::unexpected(window.error());
+    }
+    return QtestClient::write32(address(reg_memory_base), static_cast<uint32_t>(window->front()));
+}
+
+}  // namespace hotplug

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: a root port with a hot-plug slot, handled from outside the guest through ECAM: where its
+// bus is, its windows, and the pair of Slot Control writes that takes the board out without a word
+// to the guest. Thread: one at a time. Sources: PCI Express Base Specification 5.0, 7.5.1.3 (type 1
+// header), 7.5.3 (PCI Express capability).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "hotplug/qtest_client.h"
+#include "lib/result.h"
+
+namespace hotplug {
+
+/// Where q35 with SeaBIOS has its ECAM window.
+inline constexpr uint64_t ecam_base = 0xb0000000;
+
+/// Physical address of a register in the configuration space of bus:device.0.
+constexpr uint64_t ecam_address(unsigned bus, unsigned device, unsigned offset) {
+    return ecam_base + (uint64_t{bus} << 20) + (uint64_t{device} << 15) + offset;
+}
+
+enum class Restore { yes, no };
+
+class SlotPort {
+public:
+    /// The port is device `device` of bus 0.
+    SlotPort(QtestClient& qtest, unsigned device) : qtest_(&qtest), device_(device) {}
+
+    unsigned device() const { return device_; }
+    /// The bus behind the port, as firmware or kernel numbered it.
+    hp::Result<uint8_t> secondary_bus();
+
+    /// Takes the board out by surprise: Slot Control says "power off, indicator off", and in the
+    /// same packet its old value again. QEMU unplugs at the first write; no vCPU sees it, so that
+    /// the guest finds the power still on and takes the card for pulled. Without the restore pciehp
+    /// believes the slot was disabled before.
+    hp::Result<void> surprise_removal(Restore restore);
+
+    /// Slot Control says "power off, indicator off": the guest's hot-plug driver has put the slot
+    /// away. A board plugged before that would be unplugged by the driver's last write.
+    hp::Result<bool> powered_off();
+
+    /// A command that writes the memory window's own value: QEMU then puts all windows of the port
+    /// on top of what overlaps them.
+    hp::Result<std::string> raise_windows();
+
+private:
+    uint64_t address(unsigned offset) const { return ecam_address(0, device_, offset); }
+    hp::Result<unsigned> pcie_capability();
+    hp::Result<uint64_t> slot_control_address();
+    hp::Result<uint16_t> slot_control();
+
+    QtestClient* qtest_;
+    unsigned device_;
+    std::optional<unsigned> pcie_capability_;
+};
+
+}  // namespace hotplug
