@@ -101,8 +101,10 @@ deb_version() {
 # deb_fetch SUITE PACKAGES...: download these and all they depend on; prints the .deb paths.
 deb_fetch() {
     local suite=$1; shift
-    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" --print-uris "$@" \
-        >"$APT_STATE/uris" 2>"$APT_STATE/fetch.log" ||
+    # Asked with an empty archive: --print-uris leaves out what is already downloaded.
+    mkdir -p "$APT_STATE/empty/partial"
+    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" --print-uris \
+        -o Dir::Cache::archives="$APT_STATE/empty" "$@" >"$APT_STATE/uris" 2>"$APT_STATE/fetch.log" ||
         die "Debian's $suite cannot provide '$*' ($APT_STATE/fetch.log)"
     need_space "$APT_STATE" 2000
     private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" "$@" \

@@ -46,13 +46,12 @@ void add_kernel_line(CheckResult& result, const Episode& episode) {
     }
 }
 
-/// "mmio_read of regGRBM_STATUS, 0.120 s after the loss"
+/// "mmio_read of regGRBM_STATUS"
 std::string describe_access(const LateAccess& access) {
-    const std::string where =
-        access.name.empty() ? fmt::format("region {} offset {:#x}", access.region, access.offset)
-                            : access.name;
-    return fmt::format("{} of {}, {:.3f} s after the loss", access.kind, where,
-                       seconds(access.after_loss));
+    return fmt::format("{} of {}", access.kind,
+                       access.name.empty()
+                           ? fmt::format("region {} offset {:#x}", access.region, access.offset)
+                           : access.name);
 }
 
 /// From the moment the removal was asked for or announced: a death that nobody notices is no

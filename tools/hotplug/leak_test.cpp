@@ -54,6 +54,17 @@ TEST(Leak, MoreNodesAndHigherMinors) {
     EXPECT_EQ(find_leaks(guest(), after).size(), 2U);
 }
 
+TEST(Leak, PartitionsAreCountedTogether) {
+    GuestState before = guest();
+    before.drm.push_back({"renderD129", "render", "amdgpu_xcp_0"});
+    GuestState after = guest();
+    after.drm.push_back({"renderD129", "render", "amdgpu_xcp_7"});
+    EXPECT_TRUE(find_leaks(before, after).empty());
+    after.drm.push_back({"renderD130", "render", "amdgpu_xcp_8"});
+    EXPECT_EQ(find_leaks(before, after),
+              std::vector<std::string>{"2 DRM nodes of compute partitions, 1 before"});
+}
+
 TEST(Leak, SlabHasATolerance) {
     GuestState after = guest();
     after.slab["drm_sched_fence"] = 10 + kSlabToleranceObjects;
@@ -64,6 +75,12 @@ TEST(Leak, SlabHasATolerance) {
     EXPECT_EQ(find_leaks(guest(), after),
               (std::vector<std::string>{"slab drm_sched_fence: 75 objects, 10 before",
                                         "slab kmalloc-64: 11001 objects, 10000 before"}));
+}
+
+TEST(Leak, BlocksOfFreeMemoryAreNone) {
+    GuestState after = guest();
+    after.slab["gpu_buddy_block"] = 500;
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
 }
 
 TEST(Leak, ProcessInDState) {

@@ -93,19 +93,20 @@ hp::Result<JobExit> GuestClient::wait_end(Deadline deadline) {
 }
 
 hp::Result<void> GuestClient::stop() {
+    hp::Result<void> sent;
     for (const int signal : {SIGTERM, SIGKILL}) {
         if (exit()) {
             return {};
         }
-        if (auto sent = bed_->signal(job_, signal); !sent && !exit()) {
-            return sent;
-        }
+        // A refusal is no reason to give up: the job may have ended, and the news be on its way.
+        sent = bed_->signal(job_, signal);
         if (bed_->wait_exit(job_, Deadline::for_cleanup(kStopDeadline))) {
             return {};
         }
     }
-    return hp::fail(
-        fmt::format("{} did not end within {} s of SIGKILL", name_, kStopDeadline.count()));
+    return sent ? hp::fail(fmt::format("{} did not end within {} s of SIGKILL", name_,
+                                       kStopDeadline.count()))
+                : sent;
 }
 
 std::string GuestClient::last_line() const {
@@ -124,8 +125,9 @@ std::vector<std::string> GuestClient::troubles(Deadline::Clock::time_point from)
         }
     }
     if (view.exit) {
-        found.push_back(fmt::format("{} ended with status {} at {}", name_, view.exit->status,
-                                    format_record(view.exit->time_us, "")));
+        found.push_back(fmt::format("{} ended with status {}, {:.3f} s after the guest's boot",
+                                    name_, view.exit->status,
+                                    static_cast<double>(view.exit->time_us) / 1e6));
     }
     return found;
 }

@@ -57,7 +57,7 @@ Agent::Agent(Config config)
     : config_(std::move(config)),
       kmsg_(std::move(config_.kmsg)),
       in_(OutQueue::line_limit),
-      jobs_([this](const json& message) { out_.push(message); }) {}
+      jobs_([this](const json& message) { push(message); }) {}
 
 json Agent::hello() const {
     return {
@@ -78,7 +78,7 @@ void Agent::step(milliseconds at_most) {
         });
     }
     if (!out_.full()) {
-        polls.add(kmsg_.fd(), POLLIN, [this](short) { push_all(kmsg_.read()); });
+        polls.add(kmsg_.fd(), POLLIN, [this](short) { drain_kernel_log(); });
     }
     jobs_.watch(polls, out_.full());
     polls.add(workers_.ready_fd(), POLLIN, [this](short) { push_all(workers_.take_answers()); });
@@ -117,9 +117,26 @@ milliseconds Agent::time_to_next_deadline(milliseconds at_most) const {
     return at_most;
 }
 
+void Agent::push(const json& message) {
+    drain_kernel_log();
+    out_.push(message);
+}
+
 void Agent::push_all(const std::vector<json>& messages) {
     for (const json& message : messages) {
-        out_.push(message);
+        push(message);
+    }
+}
+
+void Agent::drain_kernel_log() {
+    while (!out_.full()) {
+        const auto events = kmsg_.read();
+        if (events.empty()) {
+            return;
+        }
+        for (const json& event : events) {
+            out_.push(event);
+        }
     }
 }
 
@@ -140,7 +157,7 @@ void Agent::read_requests() {
 void Agent::serve_line(const std::string& line) {
     const auto request = Request::parse(line);
     if (!request) {
-        out_.push(with_id(json(), failure(request.error().message)));
+        push(with_id(json(), failure(request.error().message)));
         return;
     }
     const auto served = serve(*request);
@@ -150,7 +167,7 @@ void Agent::serve_line(const std::string& line) {
 }
 
 void Agent::answer(const Request& request, json members) {
-    out_.push(with_id(request.id(), std::move(members)));
+    push(with_id(request.id(), std::move(members)));
 }
 
 Result<void> Agent::serve(const Request& request) {

@@ -54,7 +54,11 @@ private:
 
     Result<void> start_work(const Request& request, Workers::Work work);
     void answer(const Request& request, nlohmann::json members);
+    /// Every message comes after the kernel log records written before it: whoever has an answer
+    /// has the log to it.
+    void push(const nlohmann::json& message);
     void push_all(const std::vector<nlohmann::json>& messages);
+    void drain_kernel_log();
 
     Config config_;
     KmsgReader kmsg_;

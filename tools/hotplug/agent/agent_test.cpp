@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <optional>
 
 #include "hotplug/agent/temp_tree.h"
@@ -18,7 +19,8 @@ namespace hp::agent {
 namespace {
 
 using nlohmann::json;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 /// The whole agent; the test is the harness, the kernel log, and the pace of its loop.
 class AgentTest : public ::testing::Test {
@@ -123,6 +125,25 @@ TEST_F(AgentTest, StreamsTheKernelLog) {
     EXPECT_EQ(event["text"], "BUG: something");
     EXPECT_EQ(event["level"], 3);
     EXPECT_EQ(event["time_us"], 77);
+}
+
+TEST_F(AgentTest, AnAnswerComesAfterTheKernelLogUpToIt) {
+    ASSERT_FALSE(wait_event("hello").is_null());
+    constexpr int records = 300;  // more than are read at once
+    for (int i = 0; i < records; ++i) {
+        const std::string record = "6," + std::to_string(i) + ",1,-;line\n";
+        while (::write(kernel_.get(), record.data(), record.size()) < 0) {
+            ASSERT_EQ(errno, EAGAIN);
+            agent_->step(0ms);
+        }
+    }
+    ASSERT_EQ(ask({{"do", "hello"}})["ok"], true);
+    const auto answer = std::find_if(heard_.begin(), heard_.end(),
+                                     [](const json& message) { return message.contains("id"); });
+    EXPECT_EQ(
+        std::count_if(heard_.begin(), answer,
+                      [](const json& message) { return message.value("event", "") == "kmsg"; }),
+        records);
 }
 
 TEST_F(AgentTest, ServesFiles) {

@@ -10,7 +10,8 @@ namespace hp::agent {
 namespace {
 
 using nlohmann::json;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""s;
 
 class JobsTest : public ::testing::Test {
 protected:

@@ -70,13 +70,14 @@ Result<KmsgRecord> parse_kmsg_record(std::string_view raw) {
 std::vector<json> KmsgReader::read() {
     std::vector<json> events;
     std::array<char, 16384> raw;  // PRINTK_MESSAGE_MAX is 2 KiB, escaped at most 8 KiB
-    for (int i = 0; i < records_per_read; ++i) {
+    for (int i = 0; i < records_per_read && kmsg_; ++i) {
         const ssize_t n = ::read(kmsg_.get(), raw.data(), raw.size());
         if (n < 0 && (errno == EINTR || errno == EPIPE)) {
             continue;  // EPIPE: records were overwritten; the gap in the sequence tells how many
         }
         if (n < 0 && errno != EAGAIN) {
             events.push_back({{"event", "kmsg_error"}, {"error", std::strerror(errno)}});
+            kmsg_.reset();  // said once; a descriptor of -1 is never ready
         }
         if (n <= 0) {
             break;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "hotplug/agent/kmsg.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -77,6 +78,14 @@ TEST_F(KmsgReaderTest, TellsHowManyRecordsWereLost) {
     ASSERT_EQ(events.size(), 3u);
     EXPECT_EQ(events[1], (nlohmann::json{{"event", "kmsg_lost"}, {"count", 4}, {"time_us", 20}}));
     EXPECT_EQ(events[2]["text"], "sixth");
+}
+
+TEST_F(KmsgReaderTest, ALogThatCannotBeReadIsSaidOnce) {
+    KmsgReader reader(Fd(::open("/", O_RDONLY)));
+    const auto events = reader.read();
+    ASSERT_EQ(events.size(), 1u);
+    EXPECT_EQ(events[0]["event"], "kmsg_error");
+    EXPECT_TRUE(reader.read().empty());
 }
 
 TEST_F(KmsgReaderTest, SaysSoWhenARecordMakesNoSense) {

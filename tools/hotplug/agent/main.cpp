@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/reboot.h>
 
+#include <chrono>
 #include <cstdio>
 #include <exception>
 
@@ -12,10 +13,9 @@
 #include "hotplug/agent/port.h"
 
 int main() {
-    using namespace std::chrono_literals;
     ::signal(SIGPIPE, SIG_IGN);  // a job that closed its input is an error of one request
     try {
-        auto port = hp::agent::open_port("/", "org.amdgpu-hotplug.agent", 30s);
+        auto port = hp::agent::open_port("/", "org.amdgpu-hotplug.agent", std::chrono::seconds(30));
         if (!port) {
             std::fprintf(stderr, "hp-agent: %s\n", port.error().message.c_str());
             return 1;
@@ -28,7 +28,7 @@ int main() {
         hp::agent::Agent agent(
             {std::move(*port), std::move(kmsg), "/", [] { ::reboot(RB_POWER_OFF); }});
         for (;;) {
-            agent.step(1h);
+            agent.step(std::chrono::hours(1));
         }
     } catch (const std::exception& error) {
         std::fprintf(stderr, "hp-agent: %s\n", error.what());

@@ -8,7 +8,7 @@
 namespace hp::agent {
 namespace {
 
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 
 TEST(Port, IsFoundByName) {
     TempTree tree;

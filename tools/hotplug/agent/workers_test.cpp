@@ -12,7 +12,7 @@ namespace hp::agent {
 namespace {
 
 using nlohmann::json;
-using namespace std::chrono_literals;
+using std::chrono_literals::operator""ms;
 
 bool wait_ready(const Workers& workers) {
     pollfd ready{workers.ready_fd(), POLLIN, 0};

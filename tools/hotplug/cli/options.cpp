@@ -176,7 +176,7 @@ fs::path scenario_folder(const std::string& named) {
     if (const std::string folder = environment("HP_SCENARIOS"); !folder.empty()) {
         return folder;
     }
-    return fs::path(__FILE__).parent_path().parent_path() / "scenarios";
+    return HP_SOURCE_SCENARIOS;
 }
 
 hp::Result<fs::path> find_kernel(const std::string& path) {

@@ -38,7 +38,7 @@ static int provoke_kasan(void)
 	return 0;
 }
 
-/* lockdep: two locks taken in both orders */
+/* lockdep: two locks in both orders. To be first: any other report ends it */
 static int provoke_lockdep(void)
 {
 	static DEFINE_MUTEX(detectors_lock_a);
@@ -56,12 +56,15 @@ static int provoke_lockdep(void)
 	return 0;
 }
 
-/* kmemleak: several, because a stale copy of a pointer on a stack hides one */
+/*
+ * kmemleak: many, because SLUB's per-CPU sheaves keep stale pointers to what
+ * they handed out last, and kmemleak takes those for references.
+ */
 static int provoke_kmemleak(void)
 {
 	int i;
 
-	for (i = 0; i < 16; i++) {
+	for (i = 0; i < 1024; i++) {
 		char *leaked = kmalloc(96, GFP_KERNEL);
 
 		if (!leaked)
