@@ -22,6 +22,11 @@ struct ShellOptions {
     std::string command;
 };
 
+struct SelftestOptions {
+    MachineOptions machine;
+    std::string results = "results";
+};
+
 struct ReplayOptions {
     std::string bundle;
     std::string results = "results-replay";
@@ -30,6 +35,7 @@ struct ReplayOptions {
 hp::Result<CommandStatus> list_command(const ListOptions& options);
 hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
+hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
 }  // namespace hotplug

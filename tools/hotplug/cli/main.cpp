@@ -55,6 +55,12 @@ int run(int argc, char** argv) {
     shell_app->add_option("--results", shell.results, "where logs go")->capture_default_str();
     shell_app->add_option("-c,--command", shell.command, "run this in the guest and end");
 
+    hotplug::SelftestOptions selftest;
+    CLI::App* selftest_app =
+        app.add_subcommand("selftest", "proves that each detector of a debug kernel fires");
+    selftest.machine.add_to(*selftest_app);
+    selftest_app->add_option("--results", selftest.results, "where logs go")->capture_default_str();
+
     hotplug::ReplayOptions replay;
     CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
@@ -77,6 +83,9 @@ int run(int argc, char** argv) {
     }
     if (shell_app->parsed()) {
         return report(hotplug::shell_command(shell));
+    }
+    if (selftest_app->parsed()) {
+        return report(hotplug::selftest_command(selftest));
     }
     return report(hotplug::replay_command(replay));
 }
