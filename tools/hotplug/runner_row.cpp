@@ -17,7 +17,9 @@ namespace {
 using Clock = Deadline::Clock;
 
 constexpr auto kShellDeadline = std::chrono::seconds(30);
-constexpr auto kFirstJobDeadline = std::chrono::seconds(60);
+constexpr auto kFirstJobDeadline = std::chrono::seconds(30);
+/// An end that the guest has seen is told to the host within this.
+constexpr auto kNewsDelay = std::chrono::seconds(1);
 constexpr auto kSettlePause = std::chrono::milliseconds(250);
 
 /// How long a limited act is watched: half as long again as its limit, so that a miss has a figure.
@@ -159,22 +161,30 @@ bool RowRun::wants(Check check) const {
 
 hp::Result<void> RowRun::perform(const LoseStep& step) {
     lost_ = true;
-    auto loss = bed_.lose(victim_.slot, step.loss, watch(scenario_.limits.removal));
-    if (!loss) {
-        return tl::unexpected(loss.error());
-    }
     Episode episode;
-    episode.loss = std::move(*loss);
+    episode.loss.loss = step.loss;
+    episode.loss.bdf = victim_.gpu.bdf;
+    episode.loss.event = Clock::now();
+    episode.loss.kernel_log_from = bed_.kernel_log_size();
+    auto loss = bed_.lose(victim_.slot, step.loss, watch(scenario_.limits.removal));
+    if (loss) {
+        episode.loss = std::move(*loss);
+    } else {
+        // Most likely the guest as a whole hangs. What the host knows is still worth judging.
+        episode.loss.stuck = loss.error().message;
+    }
     if (wants(Check::clients_released)) {
         observe_clients(episode);
     }
     episode.last_kernel_line = last_kernel_line(episode);
     result_.episodes.push_back(std::move(episode));
-    return {};
+    return loss ? hp::Result<void>() : tl::unexpected(loss.error());
 }
 
 void RowRun::observe_clients(Episode& episode) {
-    const Deadline deadline = watch(scenario_.limits.clients);
+    const auto elapsed = Clock::now() - episode.loss.event;
+    const auto rest = scenario_.limits.clients * 3 / 2 - elapsed;
+    const Deadline deadline = Deadline::after(std::max<Clock::duration>(rest, kNewsDelay));
     for (GuestClient& client : clients_) {
         if (client.role() != Role::victim || !client.worker()) {
             continue;
@@ -390,7 +400,12 @@ std::vector<std::string> RowRun::find_row_leaks() {
     end_clients(leaks);
     // Releases run in work queues and after RCU grace periods: the guest may take a while to come
     // to rest.
-    const Deadline deadline = Deadline::after(scenario_.limits.settle);
+    // One with a removal under way never does.
+    const bool stuck =
+        std::any_of(result_.episodes.begin(), result_.episodes.end(),
+                    [](const Episode& episode) { return !episode.loss.stuck.empty(); });
+    const Deadline deadline =
+        Deadline::after(stuck ? std::chrono::milliseconds(0) : scenario_.limits.settle);
     while (true) {
         const auto after = bed_.state();
         if (!after) {

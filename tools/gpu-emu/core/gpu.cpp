@@ -157,8 +157,9 @@ void Gpu::Impl::reset(ResetKind kind) {
     if (kind == ResetKind::flr) {
         ras.power_on();
     }
-    // None of these resets keeps VRAM: the memory is trained again.
-    vram.discard();
+    if (kind != ResetKind::link) {
+        vram.discard();  // the memory is trained again
+    }
     place_boot_data();
 }
 
@@ -301,7 +302,7 @@ void Gpu::detach() {
 
 void Gpu::reset() {
     impl_->config.reset();
-    impl_->reset(ResetKind::flr);
+    impl_->reset(ResetKind::link);
 }
 
 const Profile& Gpu::profile() const {

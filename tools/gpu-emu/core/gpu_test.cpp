@@ -186,6 +186,17 @@ TEST_F(GpuTest, FunctionLevelResetThroughConfigSpace) {
     EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
 }
 
+TEST_F(GpuTest, HotResetLeavesTheSecureOsAndVramAlive) {
+    start_sos();
+    put(Region::bar0, 4096, 0x12345678u);
+    set(IH_RB_BASE, 0x1000 >> 8);
+    gpu.reset();
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 1u);
+    EXPECT_EQ(get(Region::bar0, 4096), 0x12345678u);
+    EXPECT_EQ(reg(IH_RB_BASE), 0u);
+    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
+}
+
 TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
     constexpr uint32_t index = 0x1e8;
     set(IH_RB_BASE, 0x1000 >> 8);

@@ -8,6 +8,7 @@ namespace gpuemu {
 
 enum class ResetKind {
     cold,   // power-on
+    link,   // hot reset of the link: the PSP goes on running, VRAM stays, the rest is as after flr
     flr,    // function-level reset: all state but what lies outside the chip (EEPROM)
     mode1,  // the whole ASIC, asked for by the driver or the host of a virtual function
 };

@@ -94,18 +94,23 @@ Psp::Psp(Context context) : context_(std::move(context)), ip_(context_.profile.i
     }
 }
 
-void Psp::reset(ResetKind) {
-    sos_ = Sos::absent;
-    ring_dwords_ = 0;
-    rptr_ = 0;
-    sessions_.clear();
+void Psp::reset(ResetKind kind) {
+    // amdgpu_pci_slot_reset() counts on the secure OS to have lived through the reset of the link:
+    // the first thing it asks of the device is UNLOAD_TA on the ring it made at probe.
+    if (kind != ResetKind::link) {
+        sos_ = Sos::absent;
+        ring_dwords_ = 0;
+        rptr_ = 0;
+        sessions_.clear();
+    }
+    const bool alive = sos_ == Sos::alive;
     reg(mp::regMP0_SMN_C2PMSG_33) = response_flag;
     reg(mp::regMP0_SMN_C2PMSG_35) = response_flag;
-    reg(mp::regMP0_SMN_C2PMSG_58) = 0;
-    reg(mp::regMP0_SMN_C2PMSG_64) = 0;
-    reg(mp::regMP0_SMN_C2PMSG_67) = 0;
-    reg(mp::regMP0_SMN_C2PMSG_101) = 0;
-    reg(mp::regMP0_SMN_C2PMSG_102) = 0;
+    reg(mp::regMP0_SMN_C2PMSG_58) = alive ? sos_version : 0;
+    reg(mp::regMP0_SMN_C2PMSG_64) = alive ? response_flag : 0;
+    reg(mp::regMP0_SMN_C2PMSG_67) = rptr_;
+    reg(mp::regMP0_SMN_C2PMSG_101) = alive ? response_flag : 0;
+    reg(mp::regMP0_SMN_C2PMSG_102) = rptr_;
     reg(mp::regMP0_SMN_C2PMSG_127) = context_.profile.ras_capabilities;
 }
 
