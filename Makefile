@@ -34,7 +34,7 @@ check: setup ## every test: units, fuzzers, protocol, scripts, and a smoke set i
 	@scripts/check $(O) $(RESULTS)
 
 bench: setup ## figures: MMIO latency, removal times against nvme, probe, cycles per hour
-	@scripts/bench $(O) $(RESULTS)
+	@scripts/run-matrix $(O) $(RESULTS) bench
 
 shell: setup ## a guest with two emulated GPUs and a shell on its console
 	@scripts/run-matrix $(O) $(RESULTS) shell

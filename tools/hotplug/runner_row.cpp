@@ -22,6 +22,13 @@ constexpr auto kFirstJobDeadline = std::chrono::seconds(30);
 constexpr auto kNewsDelay = std::chrono::seconds(1);
 constexpr auto kSettlePause = std::chrono::milliseconds(250);
 
+/// What a program printed, on one line as far as it can be.
+std::string output_of(const RunResult& run) {
+    std::string text = run.out + run.err;
+    text.erase(text.find_last_not_of(" \n") + 1);
+    return text;
+}
+
 /// How long a limited act is watched: half as long again as its limit, so that a miss has a figure.
 Deadline watch(std::chrono::milliseconds limit) {
     return Deadline::after(limit * 3 / 2);
@@ -244,15 +251,26 @@ hp::Result<void> RowRun::perform(const RecoverStep& step) {
         episode.replug_failure = episode.replug->stuck;
     }
     if (!episode.replug_failure.empty()) {
-        const auto log = classify(bed_.kernel_log(episode.replug->kernel_log_from));
-        if (!log.notes.empty()) {
-            const KernelNote& first = log.notes.front();
-            episode.replug_failure += "; " + format_record(first.time_us, first.text);
-        }
+        episode.replug_failure += first_kernel_words(*episode.replug);
         return {};
     }
     lost_ = false;
     return run_first_jobs(episode);
+}
+
+/// What the kernel said first about a replug that failed: a complaint if there is one, else an
+/// error line.
+std::string RowRun::first_kernel_words(const ReplugTimeline& replug) {
+    const auto log = classify(bed_.kernel_log(replug.kernel_log_from));
+    if (!log.complaints.empty()) {
+        const Complaint& first = log.complaints.front();
+        return "; " + format_record(first.time_us, first.title);
+    }
+    if (!log.notes.empty()) {
+        const KernelNote& first = log.notes.front();
+        return "; " + format_record(first.time_us, first.text);
+    }
+    return {};
 }
 
 hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
@@ -271,9 +289,9 @@ hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
         }
         if (job->status != 0 || job->timed_out) {
             episode.replug_failure = fmt::format(
-                "{} on the new GPU {}: {}{}", argv.front(),
-                job->timed_out ? "did not end" : fmt::format("failed ({})", job->status), job->out,
-                job->err);
+                "{} on the new GPU {}: {}", argv.front(),
+                job->timed_out ? "did not end" : fmt::format("failed ({})", job->status),
+                output_of(*job));
             return {};
         }
         if (!episode.first_job) {
@@ -290,12 +308,12 @@ hp::Result<void> RowRun::perform(const ShellStep& step) {
         return tl::unexpected(run.error());
     }
     if (run->timed_out || run->status != step.status) {
-        return hp::fail(fmt::format("status {} instead of {}: {}{}",
+        return hp::fail(fmt::format("status {} instead of {}: {}",
                                     run->timed_out ? "'timed out'" : std::to_string(run->status),
-                                    step.status, run->out, run->err));
+                                    step.status, output_of(*run)));
     }
     if (run->out.find(step.output) == std::string::npos) {
-        return hp::fail(fmt::format("'{}' is not in its output: {}", step.output, run->out));
+        return hp::fail(fmt::format("'{}' is not in its output: {}", step.output, output_of(*run)));
     }
     return {};
 }
@@ -381,7 +399,7 @@ CheckResult RowRun::judge_kfd() {
     if (!result.passed) {
         result.value = "no";
         result.evidence.push_back("open of /dev/kfd: " +
-                                  (opened ? opened->err : opened.error().message));
+                                  (opened ? output_of(*opened) : opened.error().message));
     }
     return result;
 }

@@ -56,6 +56,7 @@ private:
     hp::Result<void> observe_accesses();
     hp::Result<void> run_first_jobs(Episode& episode);
     std::string last_kernel_line(const Episode& episode);
+    std::string first_kernel_words(const ReplugTimeline& replug);
 
     CheckResult judge_now(Check check);
     CheckResult judge_bystander();

@@ -86,7 +86,7 @@ public:
             result.status = 1;
             result.out = "ring test failed";
         }
-        result.out += "said 0000:01:00.0";
+        result.out += "said 0000:01:00.0\n";
         return result;
     }
 

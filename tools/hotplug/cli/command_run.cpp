@@ -198,6 +198,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         return tl::unexpected(written.error());
     }
     fmt::print("\nReport: {}\n\n{}", (results / "index.html").string(), format_table(report));
+    std::fflush(stdout);  // before anything on the other stream
     if (report.info.interrupted) {
         return kExitInterrupted;
     }

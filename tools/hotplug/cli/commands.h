@@ -27,6 +27,11 @@ struct SelftestOptions {
     std::string results = "results";
 };
 
+struct BenchOptions {
+    MachineOptions machine;
+    std::string results = "results";
+};
+
 struct ReplayOptions {
     std::string bundle;
     std::string results = "results-replay";
@@ -36,6 +41,7 @@ hp::Result<CommandStatus> list_command(const ListOptions& options);
 hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
+hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
 }  // namespace hotplug

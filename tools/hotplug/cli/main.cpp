@@ -61,6 +61,12 @@ int run(int argc, char** argv) {
     selftest.machine.add_to(*selftest_app);
     selftest_app->add_option("--results", selftest.results, "where logs go")->capture_default_str();
 
+    hotplug::BenchOptions bench;
+    CLI::App* bench_app = app.add_subcommand("bench", "figures, each beside its control");
+    bench.machine.add_to(*bench_app);
+    bench_app->add_option("--results", bench.results, "where bench.json and logs go")
+        ->capture_default_str();
+
     hotplug::ReplayOptions replay;
     CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
@@ -86,6 +92,9 @@ int run(int argc, char** argv) {
     }
     if (selftest_app->parsed()) {
         return report(hotplug::selftest_command(selftest));
+    }
+    if (bench_app->parsed()) {
+        return report(hotplug::bench_command(bench));
     }
     return report(hotplug::replay_command(replay));
 }
