@@ -108,7 +108,7 @@ TEST(ScenarioCatalogue, FolderWithoutScenariosIsNamed) {
 }
 
 TEST(ScenarioCatalogue, ShippedScenariosAreWellFormedAndHaveTheFlagshipRows) {
-    const auto folder = std::filesystem::path(__FILE__).parent_path() / "scenarios";
+    const std::filesystem::path folder = HP_SOURCE_SCENARIOS;
     const auto loaded = ScenarioCatalogue::load(folder);
     ASSERT_TRUE(loaded) << loaded.error().message;
     const auto rows = loaded->select(Ids{"flagship"}, std::nullopt);

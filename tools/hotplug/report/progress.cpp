@@ -57,8 +57,14 @@ void TextProgress::row_finished(const RowResult& row) {
     line(fmt::format("[{}/{}] {} {} ({:.1f} s)", done_, rows_, row.id, word,
                      static_cast<double>(row.duration.count()) / 1000));
     if (row.outcome != Outcome::pass) {
-        for (const std::string& text : explain(row)) {
-            line("    " + text);
+        // The first words of the first few: all of it is in the reports and the failure bundle.
+        constexpr size_t most = 24;
+        const auto texts = explain(row);
+        for (size_t i = 0; i < std::min(texts.size(), most); ++i) {
+            line("    " + texts[i].substr(0, texts[i].find('\n')));
+        }
+        if (texts.size() > most) {
+            line(fmt::format("    ... and {} more lines", texts.size() - most));
         }
     }
     row_.clear();
