@@ -212,6 +212,15 @@ hp::Result<void> GpuSlot::reset_counters() {
     return {};
 }
 
+hp::Result<uint64_t> GpuSlot::accesses() {
+    auto server = gpu_->control().counters();
+    auto hole = hole_->control().counters();
+    if (!server || !hole) {
+        return tl::unexpected(server ? hole.error() : server.error());
+    }
+    return server->total.bar_accesses() + hole->total.bar_accesses();
+}
+
 hp::Result<AbsentAccesses> GpuSlot::absent_accesses() {
     AbsentAccesses accesses;
     if (!has_gpu()) {

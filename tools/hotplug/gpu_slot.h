@@ -118,6 +118,8 @@ public:
     /// Starts a new count: the accesses up to now are not those after the coming loss.
     hp::Result<void> reset_counters();
     hp::Result<AbsentAccesses> absent_accesses();
+    /// All accesses to the GPU's BARs since then, before the loss and after it.
+    hp::Result<uint64_t> accesses();
 
 private:
     EmulatorSpec spec(const std::string& name, const GpuOptions& gpu) const;

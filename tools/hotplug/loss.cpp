@@ -117,6 +117,7 @@ private:
     void announce() { timeline_.announced = span(timeline_.event, Clock::now()); }
 
     hp::Result<void> wait_until_over(GuestWrite* write);
+    hp::Result<bool> stands_still();
     hp::Result<bool> note_directory();
     void note_deleted();
     bool names_device(const std::string& text) const;
@@ -133,6 +134,8 @@ private:
     LossTimeline timeline_;
     LogMark mark_;
     std::optional<Clock::time_point> directory_gone_;
+    uint64_t accesses_ = 0;         // seen when the removal last touched the device
+    Clock::time_point last_touch_;  // and when that was noticed
 };
 
 hp::Result<void> Removal::prepare() {
@@ -281,6 +284,23 @@ void Removal::note_deleted() {
     }
 }
 
+hp::Result<bool> Removal::stands_still() {
+    const auto now = Clock::now();
+    if (!options_.overdue || !slot_.has_gpu() ||
+        now - timeline_.event < *timeline_.announced + *options_.overdue) {
+        return false;
+    }
+    const auto accesses = slot_.accesses();
+    if (!accesses) {
+        return tl::unexpected(accesses.error());
+    }
+    if (*accesses != accesses_ || last_touch_ == Clock::time_point{}) {
+        accesses_ = *accesses;
+        last_touch_ = now;
+    }
+    return now - last_touch_ >= options_.still;
+}
+
 // `write`: the guest's write that asked for the removal, null when the slot did.
 hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
     while (true) {
@@ -309,7 +329,11 @@ hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
         if (timeline_.remove_returned && let_go) {
             return {};
         }
-        if (deadline_.expired()) {
+        const hp::Result<bool> still = stands_still();
+        if (!still) {
+            return tl::unexpected(still.error());
+        }
+        if (deadline_.expired() || *still) {
             const std::string awaited =
                 !*written ? "the guest's write to return"
                 : !*gone  ? fmt::format("{} to leave {}", timeline_.bdf, pci_devices)

@@ -47,6 +47,11 @@ struct LossOptions {
     std::chrono::milliseconds ones_before_event{50};
     /// silent_death, hang: how long nothing happens before the removal through sysfs.
     std::chrono::milliseconds unnoticed{3000};
+    /// A removal that takes longer than this is given up before its deadline once it stands still,
+    /// that is has not touched the device for `still`: it waits for what does not come.
+    std::optional<std::chrono::milliseconds> overdue = std::nullopt;
+    /// Longer than any pause of a driver that goes on talking to its device afterwards.
+    std::chrono::milliseconds still{15'000};
 };
 
 /// Times count from `event`; one that is empty did not happen before the deadline.

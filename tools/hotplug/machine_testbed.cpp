@@ -69,8 +69,9 @@ hp::Result<RunResult> MachineTestbed::run(const std::vector<std::string>& argv,
     });
 }
 
-hp::Result<LossTimeline> MachineTestbed::lose(size_t slot, Loss loss, Deadline deadline) {
-    return hotplug::lose(*machine_, machine_->slot(slot), loss, deadline)
+hp::Result<LossTimeline> MachineTestbed::lose(size_t slot, Loss loss, Deadline deadline,
+                                              const LossOptions& options) {
+    return hotplug::lose(*machine_, machine_->slot(slot), loss, deadline, options)
         .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
 }
 

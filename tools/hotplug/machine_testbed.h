@@ -22,7 +22,8 @@ public:
     hp::Result<std::vector<std::string>> kmemleak() override;
     hp::Result<RunResult> run(const std::vector<std::string>& argv,
                               std::chrono::milliseconds timeout) override;
-    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline deadline) override;
+    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline deadline,
+                                  const LossOptions& options) override;
     hp::Result<ReplugTimeline> recover(size_t slot, Loss loss, const Replacement& replacement,
                                        Deadline deadline) override;
     hp::Result<AbsentAccesses> absent_accesses(size_t slot) override;

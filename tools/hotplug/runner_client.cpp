@@ -92,21 +92,31 @@ hp::Result<JobExit> GuestClient::wait_end(Deadline deadline) {
     return bed_->wait_exit(job_, deadline);
 }
 
-hp::Result<void> GuestClient::stop() {
-    hp::Result<void> sent;
+hp::Result<void> GuestClient::signal(int signal) {
+    return bed_->signal(job_, signal);
+}
+
+std::vector<std::string> stop_all(std::span<GuestClient> clients) {
+    std::vector<std::string> stuck;
     for (const int signal : {SIGTERM, SIGKILL}) {
-        if (exit()) {
-            return {};
+        stuck.clear();
+        std::vector<std::pair<GuestClient*, hp::Result<void>>> told;
+        for (GuestClient& client : clients) {
+            if (!client.exit()) {
+                told.emplace_back(&client, client.signal(signal));
+            }
         }
-        // A refusal is no reason to give up: the job may have ended, and the news be on its way.
-        sent = bed_->signal(job_, signal);
-        if (bed_->wait_exit(job_, Deadline::for_cleanup(kStopDeadline))) {
-            return {};
+        const Deadline deadline = Deadline::for_cleanup(kStopDeadline);
+        for (const auto& [client, sent] : told) {
+            // A refusal is no reason to give up: it may have ended, and the news be on its way.
+            if (!client->wait_end(deadline)) {
+                stuck.push_back(sent ? fmt::format("{} did not end within {} s of SIGKILL",
+                                                   client->name(), kStopDeadline.count())
+                                     : sent.error().message);
+            }
         }
     }
-    return sent ? hp::fail(fmt::format("{} did not end within {} s of SIGKILL", name_,
-                                       kStopDeadline.count()))
-                : sent;
+    return stuck;
 }
 
 std::string GuestClient::last_line() const {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,8 +51,7 @@ public:
     hp::Result<void> tell(const std::string& line);
     /// Waits for its own end; the guest's time of it.
     hp::Result<JobExit> wait_end(Deadline deadline);
-    /// SIGTERM, then SIGKILL. Fails when the program ends of neither: it is stuck in the kernel.
-    hp::Result<void> stop();
+    hp::Result<void> signal(int signal);
 
     std::optional<JobExit> exit() const { return bed_->job(job_).exit; }
     std::string last_line() const;
@@ -71,5 +71,9 @@ private:
     bool worker_;
     JobId job_;
 };
+
+/// SIGTERM to all that run, then SIGKILL. One line for each program that ends of neither: it is
+/// stuck in the kernel.
+std::vector<std::string> stop_all(std::span<GuestClient> clients);
 
 }  // namespace hotplug

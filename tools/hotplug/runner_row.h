@@ -4,6 +4,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,11 @@ private:
     std::string last_kernel_line(const Episode& episode);
     std::string first_kernel_words(const ReplugTimeline& replug);
 
+    void judge_again(std::span<const Check> checks);
     CheckResult judge_now(Check check);
     CheckResult judge_bystander();
     CheckResult judge_kfd();
     std::vector<std::string> find_row_leaks();
-    void end_clients(std::vector<std::string>& leaks);
     void mark_unfit(const std::string& why);
 
     Testbed& bed_;

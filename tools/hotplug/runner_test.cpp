@@ -90,7 +90,7 @@ public:
         return result;
     }
 
-    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline) override {
+    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline, const LossOptions&) override {
         if (flaws_.lose_fails) {
             return hp::fail("QEMU ended");
         }

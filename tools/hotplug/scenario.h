@@ -107,11 +107,13 @@ std::string describe(const Step& step);
 
 /// Limits fail a check; none of them ends a measurement early, see Documentation/harness/checks.md.
 struct Limits {
-    std::chrono::milliseconds removal{60'000};
+    std::chrono::milliseconds removal{10'000};
     std::chrono::milliseconds clients{10'000};
     std::chrono::milliseconds replug{60'000};
     std::chrono::milliseconds stall{10'000};
     uint64_t accesses = 0;
+    /// How long a removal that misses its limit is watched at most, to tell its true time.
+    std::chrono::milliseconds watch{60'000};
     /// How long a guest may take to come to rest before leaks are counted. No scenario needs
     /// another value.
     std::chrono::milliseconds settle{10'000};

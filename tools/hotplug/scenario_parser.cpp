@@ -324,7 +324,7 @@ std::vector<Variant> read_variants(const Node& node) {
 }
 
 Limits read_limits(const Node& node) {
-    node.allow({"removal_s", "clients_s", "replug_s", "stall_s", "accesses"});
+    node.allow({"removal_s", "clients_s", "replug_s", "stall_s", "watch_s", "accesses"});
     Limits limits;
     const auto read = [&](const char* member, std::chrono::milliseconds& limit) {
         if (node.has(member)) {
@@ -335,6 +335,7 @@ Limits read_limits(const Node& node) {
     read("clients_s", limits.clients);
     read("replug_s", limits.replug);
     read("stall_s", limits.stall);
+    read("watch_s", limits.watch);
     if (node.has("accesses")) {
         limits.accesses = static_cast<uint64_t>(node.at("accesses").integer(0, 1'000'000'000));
     }

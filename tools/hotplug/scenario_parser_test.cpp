@@ -27,7 +27,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"stop": "holder@victim"}
     ],
     "checks": ["replug"],
-    "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "accesses": 7},
+    "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
+               "accesses": 7},
     "fresh_boot": true, "cycles": 3
 })",
                                          "x.json");
@@ -43,6 +44,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(std::get<WaitStep>(scenario->steps[3]).deadline, std::chrono::milliseconds(2500));
     EXPECT_EQ(std::get<LoseStep>(scenario->steps[2]).loss, Loss::surprise);
     EXPECT_EQ(scenario->limits.removal, std::chrono::seconds(20));
+    EXPECT_EQ(scenario->limits.watch, std::chrono::seconds(30));
     EXPECT_EQ(scenario->limits.accesses, 7U);
     EXPECT_EQ(scenario->requires_.kernel_options, std::vector<std::string>{"CONFIG_KASAN"});
     EXPECT_TRUE(scenario->fresh_boot);

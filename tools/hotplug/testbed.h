@@ -45,7 +45,8 @@ public:
     virtual hp::Result<RunResult> run(const std::vector<std::string>& argv,
                                       std::chrono::milliseconds timeout) = 0;
 
-    virtual hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline deadline) = 0;
+    virtual hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline deadline,
+                                          const LossOptions& options) = 0;
     virtual hp::Result<ReplugTimeline> recover(size_t slot, Loss loss,
                                                const Replacement& replacement,
                                                Deadline deadline) = 0;
