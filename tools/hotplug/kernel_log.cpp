@@ -370,6 +370,10 @@ std::string_view to_string(ComplaintKind kind) {
     return "unknown";
 }
 
+bool is_fatal(ComplaintKind kind) {
+    return kind == ComplaintKind::bug || kind == ComplaintKind::panic;
+}
+
 KernelLogSummary classify(std::span<const KernelLine> records) {
     Classifier classifier;
     for (const KernelLine& record : records) {

@@ -35,6 +35,8 @@ enum class ComplaintKind {
 };
 
 std::string_view to_string(ComplaintKind kind);
+/// The kernel is beyond use after it: a task died, with whatever locks it held.
+bool is_fatal(ComplaintKind kind);
 
 /// One report of the kernel, however many lines it had. Equal titles are one complaint with a
 /// count.

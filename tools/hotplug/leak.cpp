@@ -60,6 +60,36 @@ void compare_nodes(const char* kind, const std::map<std::string, int>& before,
     }
 }
 
+std::vector<std::string> lost_devices(const GuestState& before, const GuestState& after) {
+    std::vector<std::string> differences;
+    for (const PciDevice& device : before.pci) {
+        const PciDevice* now = after.find_pci(device.bdf);
+        if (now == nullptr) {
+            differences.push_back(fmt::format("{} is gone", device.bdf));
+        } else if (now->driver != device.driver || now->device != device.device) {
+            differences.push_back(
+                fmt::format("{} is {:04x} with driver '{}', {:04x} with '{}' before", device.bdf,
+                            now->device, now->driver, device.device, device.driver));
+        } else if (before.gpu_ready(device.bdf) && !after.gpu_ready(device.bdf)) {
+            differences.push_back(fmt::format("{} has no longer all of its nodes", device.bdf));
+        }
+    }
+    return differences;
+}
+
+std::vector<std::string> blocked_processes(const GuestState& state) {
+    std::vector<std::string> blocked;
+    for (const BlockedProcess& process : state.processes_d_state) {
+        blocked.push_back(fmt::format("process {} ({}) is in D state in {}", process.pid,
+                                      process.comm, process.wchan));
+    }
+    return blocked;
+}
+
+void append(std::vector<std::string>& lines, const std::vector<std::string>& more) {
+    lines.insert(lines.end(), more.begin(), more.end());
+}
+
 }  // namespace
 
 std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after) {
@@ -79,11 +109,14 @@ std::vector<std::string> find_leaks(const GuestState& before, const GuestState& 
             leaks.push_back(fmt::format("slab {}: {} objects, {} before", cache, objects, had));
         }
     }
-    for (const BlockedProcess& process : after.processes_d_state) {
-        leaks.push_back(fmt::format("process {} ({}) is in D state in {}", process.pid,
-                                    process.comm, process.wchan));
-    }
+    append(leaks, blocked_processes(after));
     return leaks;
+}
+
+std::vector<std::string> find_obstacles(const GuestState& before, const GuestState& after) {
+    std::vector<std::string> obstacles = lost_devices(before, after);
+    append(obstacles, blocked_processes(after));
+    return obstacles;
 }
 
 std::vector<std::string> find_differences(const GuestState& before, const GuestState& after) {
@@ -91,18 +124,7 @@ std::vector<std::string> find_differences(const GuestState& before, const GuestS
     if (after.taint != before.taint) {
         differences.push_back(fmt::format("taint {:#x}, {:#x} before", after.taint, before.taint));
     }
-    for (const PciDevice& device : before.pci) {
-        const PciDevice* now = after.find_pci(device.bdf);
-        if (now == nullptr) {
-            differences.push_back(fmt::format("{} is gone", device.bdf));
-        } else if (now->driver != device.driver || now->device != device.device) {
-            differences.push_back(
-                fmt::format("{} is {:04x} with driver '{}', {:04x} with '{}' before", device.bdf,
-                            now->device, now->driver, device.device, device.driver));
-        } else if (before.gpu_ready(device.bdf) && !after.gpu_ready(device.bdf)) {
-            differences.push_back(fmt::format("{} has no longer all of its nodes", device.bdf));
-        }
-    }
+    append(differences, lost_devices(before, after));
     return differences;
 }
 

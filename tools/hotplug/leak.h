@@ -21,8 +21,12 @@ constexpr uint64_t kSlabTolerancePercent = 10;
 /// than before, slab caches beyond the tolerance, processes in D state.
 std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after);
 
-/// One line for each difference that makes the guest unfit for the next row: a GPU without driver
-/// or nodes, a taint.
+/// One line for each reason why nothing more can be done with the guest: a GPU without driver or
+/// nodes, a process in D state.
+std::vector<std::string> find_obstacles(const GuestState& before, const GuestState& after);
+
+/// One line for each difference that makes the guest unfit for the next row: obstacles, leaks, a
+/// taint.
 std::vector<std::string> find_differences(const GuestState& before, const GuestState& after);
 
 }  // namespace hotplug

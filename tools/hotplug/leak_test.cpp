@@ -100,5 +100,18 @@ TEST(Leak, DriverlessGpuAndTaintMakeUnfit) {
     EXPECT_EQ(differences[1], "0000:01:00.0 is 74a1 with driver '', 74a1 with 'amdgpu' before");
 }
 
+TEST(Leak, OnlyObstaclesEndASoak) {
+    GuestState after = guest();
+    after.taint = 512;
+    after.slab["drm_sched_fence"] = 10000;
+    EXPECT_TRUE(find_obstacles(guest(), after).empty());
+    after.pci[0].driver.clear();
+    after.processes_d_state = {{42, "kworker", "flush_work", ""}};
+    EXPECT_EQ(
+        find_obstacles(guest(), after),
+        (std::vector<std::string>{"0000:01:00.0 is 74a1 with driver '', 74a1 with 'amdgpu' before",
+                                  "process 42 (kworker) is in D state in flush_work"}));
+}
+
 }  // namespace
 }  // namespace hotplug

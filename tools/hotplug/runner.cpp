@@ -54,7 +54,16 @@ hp::Result<void> Runner::ensure_guest(const Row& row) {
     if (row.scenario->fresh_boot && row.cycle <= 1 && rows_on_this_boot_ != 0) {
         bed_.reset();
     }
-    return bed_ == nullptr ? boot() : hp::Result<void>();
+    if (bed_ != nullptr) {
+        return {};
+    }
+    auto booted = boot();
+    if (!booted && report_.info.boots > 1 && !Deadline::interrupted()) {
+        // This kernel has booted before: a long run does not end with one bad boot.
+        progress_.note("the guest did not boot, once more: " + booted.error().message);
+        booted = boot();
+    }
+    return booted;
 }
 
 hp::Result<void> Runner::boot() {
@@ -112,6 +121,7 @@ RowResult Runner::run_row(const Row& row) {
         RowResult skipped;
         skipped.id = row.id();
         skipped.expected_key = row.expected_key();
+        skipped.cycle = row.cycle;
         skipped.scenario_file = row.scenario->file;
         skipped.description = row.scenario->description;
         skipped.skip_reason = std::move(reason);
@@ -121,7 +131,7 @@ RowResult Runner::run_row(const Row& row) {
     RowRun run(*bed_, row, progress_, known_leaks_);
     RowResult result = run.run();
     result.fresh_boot = rows_on_this_boot_++ == 0;
-    if (!run.unfit().empty()) {
+    if (!result.unfit.empty()) {
         // The log is written before the guest goes: a bundle may want it.
         if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
             progress_.note(written.error().message);

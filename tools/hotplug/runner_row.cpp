@@ -56,6 +56,7 @@ RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, std::set<std::s
     bystander_.slot = row.bystander_slot();
     result_.id = row.id();
     result_.expected_key = row.expected_key();
+    result_.cycle = row.cycle;
     result_.scenario_file = scenario_.file;
     result_.description = scenario_.description;
 }
@@ -77,6 +78,7 @@ RowResult RowRun::run() {
         }
     }
     end();
+    result_.unfit = unfit_;
     result_.duration = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
     return std::move(result_);
 }
@@ -439,19 +441,17 @@ std::vector<std::string> RowRun::find_row_leaks() {
             // Its quarantine keeps what was freed in the caches; kmemleak judges instead.
             after->slab.clear();
         }
-        const auto differences = find_differences(before_, *after);
+        // In a soak damage is meant to add up: it goes on as long as both GPUs work.
+        const auto differences =
+            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after);
         const auto found = find_leaks(before_, *after);
         if (!found.empty() && !deadline.expired()) {
             deadline.pause(kSettlePause);
             continue;
         }
         leaks.insert(leaks.end(), found.begin(), found.end());
-        // In a soak the taint of an earlier complaint is no reason to begin anew: damage is meant
-        // to add up.
         for (const std::string& difference : differences) {
-            if (row_.cycle == 0 || !difference.starts_with("taint")) {
-                mark_unfit(difference);
-            }
+            mark_unfit(difference);
         }
         break;
     }
@@ -493,8 +493,10 @@ void RowRun::end() {
     CheckResult leak = judge_now(Check::no_leak);
     result_.kernel_log = classify(bed_.kernel_log(log_from_));
     // After its first report lockdep is off, and so is more: the next row would be judged by less.
-    if (!result_.kernel_log.complaints.empty() && row_.cycle == 0) {
-        mark_unfit(result_.kernel_log.complaints.front().title);
+    for (const Complaint& complaint : result_.kernel_log.complaints) {
+        if (!soak() || is_fatal(complaint.kind)) {
+            mark_unfit(complaint.title);
+        }
     }
     merge_result(result_.checks, judge_now(Check::steps));
     merge_result(result_.checks, judge_now(Check::log_clean));

@@ -26,9 +26,6 @@ public:
     /// The checks' results, not yet held against the list of expected failures.
     RowResult run();
 
-    /// May the next row run on this guest? Else: why not. Asked after run().
-    const std::string& unfit() const { return unfit_; }
-
 private:
     struct Target {
         size_t slot = 0;
@@ -65,6 +62,7 @@ private:
     CheckResult judge_kfd();
     std::vector<std::string> find_row_leaks();
     void mark_unfit(const std::string& why);
+    bool soak() const { return row_.cycle != 0; }
 
     Testbed& bed_;
     const Row& row_;

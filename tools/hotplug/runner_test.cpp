@@ -200,17 +200,18 @@ private:
 class FakeFactory final : public TestbedFactory {
 public:
     hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) override {
-        if (flaws.boot_fails) {
+        ++boots;
+        if (flaws.boot_fails || bad_boots.contains(boots)) {
             return hp::fail("no hello from the agent");
         }
         std::filesystem::create_directories(log_dir);
         std::ofstream(log_dir / "console.log") << "console";
-        ++boots;
         return std::make_unique<FakeTestbed>(flaws);
     }
 
     Flaws flaws;
     int boots = 0;
+    std::set<int> bad_boots;
 };
 
 class SilentProgress final : public Progress {
@@ -365,6 +366,29 @@ TEST_F(RunnerTest, SoakGoesOnAfterAComplaint) {
     EXPECT_EQ(report.rows[1].kernel_log.complaints.size(), 1U) << "each cycle has its own";
 }
 
+TEST_F(RunnerTest, SoakGoesOnWithANewGuestWhenTheOldOneIsBeyondUse) {
+    scenario_.cycles = 2;
+    factory_.flaws.complaint = "BUG: unable to handle page fault for address: 0000000000000008";
+    const RunReport report = run_rows({{&scenario_, nullptr, 1}, {&scenario_, nullptr, 2}});
+    ASSERT_EQ(report.rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 2);
+    EXPECT_EQ(report.rows[0].unfit, "BUG: unable to handle page fault for address");
+    EXPECT_TRUE(report.rows[1].fresh_boot);
+}
+
+TEST_F(RunnerTest, LaterBootIsTriedTwice) {
+    factory_.flaws.stuck = true;
+    factory_.bad_boots = {2};
+    const Row row{&scenario_, nullptr, 0};
+    EXPECT_EQ(run_rows({row, row}).rows.size(), 2U);
+
+    factory_.boots = 0;
+    factory_.bad_boots = {2, 3};
+    const RunReport report = run_rows({row, row});
+    EXPECT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.info.error, "no hello from the agent");
+}
+
 TEST_F(RunnerTest, FreshBootIsAFreshBoot) {
     Scenario fresh = scenario_;
     fresh.fresh_boot = true;
@@ -426,11 +450,12 @@ TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
     const Row row{&scenario_, nullptr, 0};
     std::set<std::string> leaks;
     RowRun run(bed, row, progress_, leaks);
-    EXPECT_EQ(failures(run.run()), Checks{});
+    const RowResult result = run.run();
+    EXPECT_EQ(failures(result), Checks{});
     EXPECT_EQ(bed.ran[0], (std::vector<std::string>{"hsa_queue", "--gpu-id", "101", "--count",
                                                     "0000:01:00.0"}));
     EXPECT_EQ(bed.ran[1], (std::vector<std::string>{"holder", "/dev/dri/renderD128"}));
-    EXPECT_EQ(run.unfit(), "");
+    EXPECT_EQ(result.unfit, "");
 }
 
 TEST_F(RunnerTest, ReplacementIsHandedOn) {

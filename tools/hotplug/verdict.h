@@ -53,6 +53,7 @@ struct Episode {
 struct RowResult {
     std::string id;
     std::string expected_key;
+    unsigned cycle = 0;  ///< from 1; 0: not repeated
     std::string scenario_file;
     std::string description;
     std::vector<CheckResult> checks;
@@ -60,7 +61,8 @@ struct RowResult {
     std::vector<Episode> episodes;
     KernelLogSummary kernel_log;
     std::chrono::milliseconds duration{0};
-    bool fresh_boot = false;  ///< the row had a guest of its own boot
+    bool fresh_boot = false;  ///< the first row of its guest
+    std::string unfit;        ///< why no other row may run on this guest; empty: one may
     std::string bundle;       ///< folder with everything about a failure; empty: none
     Outcome outcome = Outcome::pass;
 

@@ -8,6 +8,7 @@
 
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/markup.h"
+#include "hotplug/report/soak.h"
 #include "hotplug/report/table.h"
 #include "hotplug/report/timeline_svg.h"
 
@@ -141,6 +142,9 @@ std::string format_html(const RunReport& report) {
         closing_line(tally(report.rows)), kStyle);
     text += facts(report) + matrix(report);
     text += "<p>* known failure, ! unexpected failure, + unexpected pass, - not judged</p>\n";
+    for (const Soak& soak : summarize_soaks(report.rows)) {
+        text += fmt::format("<pre>{}</pre>\n", escape_markup(format_soak(soak)));
+    }
     for (const RowResult& row : report.rows) {
         text += row_details(row);
     }

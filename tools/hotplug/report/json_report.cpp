@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "hotplug/report/soak.h"
+
 namespace hotplug {
 
 namespace {
@@ -97,6 +99,7 @@ json to_json(const RowResult& row) {
             {"skip_reason", row.skip_reason},
             {"duration_s", static_cast<double>(row.duration.count()) / 1e3},
             {"fresh_boot", row.fresh_boot},
+            {"guest_unfit", row.unfit},
             {"bundle", row.bundle},
             {"checks", list_of(row.checks)},
             {"episodes", list_of(row.episodes)},
@@ -124,6 +127,7 @@ json to_json(const RunReport& report) {
             {"skipped", sum.skipped},
             {"known_failures", sum.known},
             {"cycles_per_hour", cycles_per_hour(report)},
+            {"soaks", list_of(summarize_soaks(report.rows))},
             {"rows", list_of(report.rows)}};
 }
 
@@ -133,7 +137,7 @@ std::string dump(const json& json) {
 
 double cycles_per_hour(const RunReport& report) {
     const auto cycles = std::count_if(report.rows.begin(), report.rows.end(), [](const auto& row) {
-        return row.id != row.expected_key && row.outcome != Outcome::skip;
+        return row.cycle != 0 && row.outcome != Outcome::skip;
     });
     const double hours = static_cast<double>(report.info.duration.count()) / 3.6e6;
     return hours > 0 ? static_cast<double>(cycles) / hours : 0;

@@ -20,6 +20,7 @@
 #include "hotplug/report/ktap.h"
 #include "hotplug/report/markup.h"
 #include "hotplug/report/progress.h"
+#include "hotplug/report/soak.h"
 #include "hotplug/report/table.h"
 
 namespace hotplug {
@@ -276,8 +277,36 @@ TEST(Table, ShowsTheMatrixAndEndsWithTheClosingLine) {
 
 TEST(Table, TellsCyclesPerHour) {
     RunReport soak = report();
-    soak.rows[0].id = "cycles/1";
+    soak.rows[0].cycle = 1;
     EXPECT_NE(format_table(soak).find("1 cycles per hour"), std::string::npos);
+}
+
+TEST(SoakSummary, AddsUpComplaintsChecksAndLostGuests) {
+    std::vector<RowResult> rows(3, report().rows[0]);
+    const Complaint warning = {.kind = ComplaintKind::warning, .title = "WARNING in f", .count = 2};
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].expected_key = "cycles/idle";
+        rows[i].cycle = static_cast<unsigned>(i) + 1;
+        rows[i].episodes.resize(1);
+        rows[i].episodes[0].first_job = std::chrono::seconds(3);
+    }
+    rows[1].kernel_log.complaints = {warning};
+    rows[1].unfit = "the GPU is not back";
+    rows[1].episodes[0].replug_failure = "refused";
+    rows[1].checks = {{.check = Check::replug, .passed = false}};
+    rows[2].kernel_log.complaints = {warning};
+    rows.push_back(report().rows[0]);  // no cycle
+    const auto soaks = summarize_soaks(rows);
+    ASSERT_EQ(soaks.size(), 1U);
+    EXPECT_EQ(format_soak(soaks[0]),
+              "cycles/idle: 3 cycles, 2 ended with a GPU that works, guest given up after 1\n"
+              "  times  cycles  first  kind             complaint\n"
+              "      4       2      2  warning          WARNING in f\n"
+              "  check replug failed in 1 cycles\n"
+              "  guest given up after cycle 2: the GPU is not back\n");
+    const auto json = to_json(soaks[0]);
+    EXPECT_EQ(json.at("complaints").at(0).at("first_cycle"), 2);
+    EXPECT_EQ(json.at("lost_guests").at(0).at("after_cycle"), 2);
 }
 
 std::string progress_text(bool terminal) {

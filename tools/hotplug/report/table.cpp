@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "hotplug/report/json_report.h"
+#include "hotplug/report/soak.h"
 
 namespace hotplug {
 
@@ -107,6 +108,9 @@ std::string format_table(const RunReport& report) {
     text += "\n* known failure   ! unexpected failure   + unexpected pass   - not judged\n";
     if (sum.known != 0) {
         text += fmt::format("\n{} known failures:\n{}", sum.known, known_failures(report));
+    }
+    for (const Soak& soak : summarize_soaks(report.rows)) {
+        text += "\n" + format_soak(soak);
     }
     if (const double rate = cycles_per_hour(report); rate > 0) {
         text += fmt::format("\n{:.0f} cycles per hour\n", rate);

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what the cycles of a soak add up to: how many were done, what the kernel complained
+// about and since when, which checks failed, how often the guest had to be booted anew. Thread:
+// pure functions.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "hotplug/verdict.h"
+
+namespace hotplug {
+
+struct SoakComplaint {
+    ComplaintKind kind = ComplaintKind::trace;
+    std::string title;
+    int count = 0;
+    unsigned cycles = 0;  ///< in which it came
+    unsigned first_cycle = 0;
+};
+
+struct LostGuest {
+    unsigned after_cycle = 0;
+    std::string reason;
+};
+
+struct Soak {
+    std::string row;  ///< without the cycle
+    unsigned done = 0;
+    unsigned replaced = 0;                    ///< cycles that ended with a GPU that works
+    std::vector<SoakComplaint> complaints;    ///< in the order of their first cycles
+    std::map<Check, unsigned> failed_checks;  ///< in how many cycles
+    std::vector<LostGuest> lost_guests;
+};
+
+/// One for each row that was repeated.
+std::vector<Soak> summarize_soaks(const std::vector<RowResult>& rows);
+
+std::string format_soak(const Soak& soak);
+nlohmann::ordered_json to_json(const Soak& soak);
+
+}  // namespace hotplug
