@@ -31,7 +31,9 @@ AccessCounts parse_counts(const json& value) {
 
 LateAccess parse_late_access(const json& value) {
     LateAccess access;
-    access.after_loss = std::chrono::microseconds(value.at("t_us").get<int64_t>());
+    // Both ends read the same clock: steady_clock is CLOCK_MONOTONIC.
+    access.time = Deadline::Clock::time_point(
+        std::chrono::microseconds(value.at("monotonic_us").get<int64_t>()));
     access.kind = value.at("kind").get<std::string>();
     access.region = value.at("region").get<unsigned>();
     access.offset = value.at("offset").get<uint64_t>();

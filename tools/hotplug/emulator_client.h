@@ -51,7 +51,7 @@ struct AccessCounts {
 
 /// One of the first accesses after the loss.
 struct LateAccess {
-    std::chrono::microseconds after_loss{0};
+    Deadline::Clock::time_point time;
     std::string kind;  // "mmio_read"
     unsigned region = 0;
     uint64_t offset = 0;

@@ -241,11 +241,13 @@ ControlServer::Answer ControlServer::counters(const json& request) {
         if (access.region == static_cast<uint8_t>(Region::bar5) && device_.register_name) {
             name = device_.register_name(static_cast<uint32_t>(access.offset / 4));
         }
-        first.push_back({{"t_us", access.since_loss_ns / 1000},
-                         {"kind", kind_name(access.kind)},
-                         {"region", access.region},
-                         {"offset", access.offset},
-                         {"name", name}});
+        first.push_back(
+            {{"t_us", access.since_loss_ns / 1000},
+             {"monotonic_us", (device_.gate.lost_at_ns() + access.since_loss_ns) / 1000},
+             {"kind", kind_name(access.kind)},
+             {"region", access.region},
+             {"offset", access.offset},
+             {"name", name}});
     }
     json answer{{"total", counter_object(device_.gate.total())},
                 {"after_loss", counter_object(device_.gate.after_loss())},

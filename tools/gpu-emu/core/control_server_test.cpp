@@ -15,6 +15,7 @@
 
 #include "gpu-emu/core/toy_function.h"
 #include "gpu-emu/core/trace_reader.h"
+#include "lib/clock.h"
 #include "lib/log.h"
 
 namespace gpuemu {
@@ -141,6 +142,9 @@ TEST_F(ControlServerTest, CountersNameTheLateAccesses) {
     EXPECT_EQ(first["offset"], 8);
     EXPECT_EQ(first["name"], "regTOY");
     EXPECT_TRUE(first["t_us"].is_number());
+    const auto now_us = static_cast<int64_t>(hp::monotonic_ns() / 1000);
+    EXPECT_LE(first["monotonic_us"].get<int64_t>(), now_us);
+    EXPECT_GT(first["monotonic_us"].get<int64_t>(), now_us - 60'000'000);
     EXPECT_EQ(server->handle({{"do", "counters"}})["total"]["mmio_reads"], 0);
 }
 

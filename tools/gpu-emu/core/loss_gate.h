@@ -90,6 +90,8 @@ public:
     /// Without config space, which the PCI core reads a lot, and rightly, to find out that nobody
     /// is there.
     const std::vector<FirstAccess>& first_after_loss() const { return first_after_loss_; }
+    /// When the function last vanished; CLOCK_MONOTONIC.
+    uint64_t lost_at_ns() const { return lost_at_ns_; }
 
     // --- PciFunction
 

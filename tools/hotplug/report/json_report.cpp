@@ -26,10 +26,11 @@ json to_json(const CheckResult& check) {
             {"reason", check.reason}};
 }
 
-json to_json(const AbsentAccesses& accesses) {
+json to_json(const AbsentAccesses& accesses, Deadline::Clock::time_point loss) {
     json first = json::array();
     for (const LateAccess& access : accesses.first) {
-        first.push_back({{"after_loss_s", static_cast<double>(access.after_loss.count()) / 1e6},
+        const std::chrono::duration<double> after_loss = access.time - loss;
+        first.push_back({{"after_loss_s", after_loss.count()},
                          {"kind", access.kind},
                          {"region", access.region},
                          {"offset", access.offset},
@@ -51,7 +52,7 @@ json to_json(const Episode& episode) {
                    {"device_deleted_s", seconds(loss.device_deleted)},
                    {"stuck", loss.stuck},
                    {"refused", loss.refused},
-                   {"accesses", to_json(episode.accesses)}};
+                   {"accesses", to_json(episode.accesses, loss.event)}};
     if (episode.replug) {
         const ReplugTimeline& replug = *episode.replug;
         result["replug"] = {{"bdf", replug.bdf},
