@@ -8,7 +8,7 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <vector>
+#include <fstream>
 
 namespace hotplug {
 
@@ -66,7 +66,7 @@ hp::Result<QemuCommand> examine(const Command& command) {
     if (devices->find("\"vfio-user-pci\"") == std::string::npos) {
         return hp::fail("it was built without the device vfio-user-pci");
     }
-    return QemuCommand{command, *version, text->substr(0, text->find('\n'))};
+    return QemuCommand{command, *version, text->substr(0, text->find('\n')), {}};
 }
 
 hp::Result<QemuCommand> examine_root(const fs::path& root) {
@@ -75,6 +75,7 @@ hp::Result<QemuCommand> examine_root(const fs::path& root) {
         return hp::fail(fmt::format("the QEMU of {} cannot be used: {}; run 'make setup'",
                                     root.string(), found.error().message));
     }
+    found->packages = root / ".packages";
     return found;
 }
 
@@ -122,6 +123,15 @@ hp::Result<QemuCommand> find_qemu(const std::optional<fs::path>& toolroot) {
         "the host's {} cannot be used: {}; run 'make setup', or name a Debian root with a newer "
         "QEMU by --toolroot or $HP_TOOLROOT",
         qemu_name, host.error().message));
+}
+
+std::vector<std::string> read_packages(const fs::path& list) {
+    std::vector<std::string> packages;
+    std::ifstream in(list);
+    for (std::string line; std::getline(in, line);) {
+        packages.push_back(line);
+    }
+    return packages;
 }
 
 hp::Result<fs::path> find_emulator(const std::optional<fs::path>& explicit_path) {

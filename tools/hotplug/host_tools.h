@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "hotplug/child_process.h"
 #include "lib/result.h"
@@ -30,7 +31,8 @@ inline constexpr QemuVersion oldest_usable_qemu{10, 1, 0};
 struct QemuCommand {
     Command command;  // without any option of a machine
     QemuVersion version;
-    std::string version_line;  // as printed, with the distribution's package version
+    std::string version_line;        // as printed, with the distribution's package version
+    std::filesystem::path packages;  // list of the Debian root it is of; empty: it is the host's
 };
 
 /// From the first line of `qemu-system-x86_64 --version`.
@@ -40,6 +42,10 @@ hp::Result<QemuVersion> parse_qemu_version(std::string_view text);
 /// vfio-user-pci, else that of the Debian root named by $HP_TOOLROOT. The error says what is
 /// missing and what to do.
 hp::Result<QemuCommand> find_qemu(const std::optional<std::filesystem::path>& toolroot);
+
+/// The lines of a list of packages as scripts/guest/deb-root leaves it; none when there is no list,
+/// as for what a user brought along.
+std::vector<std::string> read_packages(const std::filesystem::path& list);
 
 /// `explicit_path` when given, else $HP_EMULATOR, else the amdgpu-emu of the build this program
 /// belongs to.

@@ -109,6 +109,10 @@ TEST_F(HostToolsTest, FallsBackToTheRootOfTheEnvironment) {
     EXPECT_EQ(qemu->command.environment.at("QEMU_MODULE_DIR"),
               (root / "usr/lib/x86_64-linux-gnu/qemu").string());
     EXPECT_EQ(qemu->command.argv.at(3), (root / "usr/bin/qemu-system-x86_64").string());
+    EXPECT_TRUE(read_packages(qemu->packages).empty());
+    std::ofstream(root / ".packages") << "libc6_2.41-12_amd64\nqemu-system-x86_11.1.3_amd64\n";
+    EXPECT_EQ(read_packages(qemu->packages),
+              (std::vector<std::string>{"libc6_2.41-12_amd64", "qemu-system-x86_11.1.3_amd64"}));
 }
 
 TEST_F(HostToolsTest, RootWithoutQemu) {

@@ -76,8 +76,10 @@ struct RunInfo {
     std::string flavour;  ///< "fast" or "debug": does the kernel have KASAN
     std::string profile;  ///< of the emulated GPU
     std::vector<std::string> command;
-    std::map<std::string, std::string> versions;  ///< QEMU, packages, emulator
-    std::string started;                          ///< UTC, ISO 8601
+    std::map<std::string, std::string> versions;  ///< QEMU, emulator, images
+    /// Debian packages by what is made of them: "name_version_architecture".
+    std::map<std::string, std::vector<std::string>> packages;
+    std::string started;  ///< UTC, ISO 8601
     std::chrono::milliseconds duration{0};
     std::vector<std::string> boot_complaints;  ///< of guest boots, outside of any row
     unsigned boots = 0;

@@ -98,6 +98,16 @@ RunInfo run_info(const RunOptions& options, const MachineConfig& machine) {
                      {"guest image", machine.initrd.string()},
                      {"emulator", machine.emulator.string()},
                      {"accelerator", options.machine.accelerator}};
+    const std::pair<const char*, fs::path> lists[] = {
+        {"QEMU", machine.qemu.packages},
+        {"guest image", fs::path(machine.initrd.string() + ".packages")},
+        {"kernel", options.machine.kernel / fs::path(".packages")},
+    };
+    for (const auto& [what, list] : lists) {
+        if (auto packages = read_packages(list); !packages.empty()) {
+            info.packages[what] = std::move(packages);
+        }
+    }
     info.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
     return info;
 }

@@ -128,8 +128,15 @@ std::string facts(const RunReport& report) {
     for (const auto& [what, version] : info.versions) {
         text += fmt::format("<li>{}: {}</li>\n", escape_markup(what), escape_markup(version));
     }
-    return text + fmt::format("<li><code>hpctl {}</code></li>\n</ul>\n",
-                              escape_markup(fmt::format("{}", fmt::join(info.command, " "))));
+    text += fmt::format("<li><code>hpctl {}</code></li>\n</ul>\n",
+                        escape_markup(fmt::format("{}", fmt::join(info.command, " "))));
+    for (const auto& [what, packages] : info.packages) {
+        text += fmt::format(
+            "<details><summary>{}: {} Debian packages</summary><pre>{}</pre></details>\n",
+            escape_markup(what), packages.size(),
+            escape_markup(fmt::format("{}", fmt::join(packages, "\n"))));
+    }
+    return text;
 }
 
 }  // namespace

@@ -119,6 +119,7 @@ json to_json(const RunReport& report) {
             {"profile", info.profile},
             {"command", info.command},
             {"versions", info.versions},
+            {"packages", info.packages},
             {"boots", info.boots},
             {"boot_complaints", info.boot_complaints},
             {"interrupted", info.interrupted},

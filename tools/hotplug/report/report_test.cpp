@@ -146,6 +146,7 @@ RunReport report() {
     made.info.seed = 7;
     made.info.command = {"run", "flagship"};
     made.info.versions = {{"QEMU", kNasty}};
+    made.info.packages = {{"guest image", {"busybox-static_1.37_amd64", kNasty}}};
     made.info.duration = std::chrono::hours(1);
 
     RowResult good;
@@ -164,6 +165,12 @@ RunReport report() {
     episode.loss.notified = std::chrono::milliseconds(50);
     episode.loss.remove_returned = std::chrono::milliseconds(64'600);
     episode.still_held = {kNasty};
+    // The black hole runs for minutes before the loss; what counts is the time since the loss.
+    episode.loss.event = Deadline::Clock::time_point(std::chrono::minutes(10));
+    LateAccess late;
+    late.time = episode.loss.event + std::chrono::milliseconds(250);
+    late.name = kNasty;
+    episode.accesses.first = {late};
     episode.replug.emplace();
     episode.replug->ready = std::chrono::seconds(2);
     known.episodes = {episode};
@@ -229,6 +236,7 @@ TEST(Html, IsWellFormedAndSelfContained) {
     EXPECT_NE(html.find("removal returned</text>"), std::string::npos);
     EXPECT_NE(html.find("64.600 s</text>"), std::string::npos);
     EXPECT_NE(html.find("never</text>"), std::string::npos);
+    EXPECT_NE(html.find("guest image: 2 Debian packages"), std::string::npos);
     EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
 }
 
@@ -259,10 +267,13 @@ TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
     EXPECT_EQ(json.at("failed"), 1);
     EXPECT_EQ(json.at("known_failures"), 1);
     EXPECT_EQ(json.at("seed"), 7);
+    EXPECT_EQ(json.at("packages").at("guest image").at(0), "busybox-static_1.37_amd64");
     const auto& known = json.at("rows").at(1);
     EXPECT_EQ(known.at("outcome"), "known");
     EXPECT_DOUBLE_EQ(known.at("episodes").at(0).at("remove_returned_s").get<double>(), 64.6);
     EXPECT_TRUE(known.at("episodes").at(0).at("device_deleted_s").is_null());
+    const auto& late = known.at("episodes").at(0).at("accesses").at("first").at(0);
+    EXPECT_DOUBLE_EQ(late.at("after_loss_s").get<double>(), 0.25);
 }
 
 TEST(Table, ShowsTheMatrixAndEndsWithTheClosingLine) {
