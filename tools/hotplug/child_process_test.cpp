@@ -9,6 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "hotplug/log_tail.h"
 #include "hotplug/temporary_directory.h"
 
@@ -142,6 +144,19 @@ TEST_F(ChildProcessTest, DiesWithItsHarness) {
     ASSERT_EQ(::waitpid(harness, nullptr, 0), harness);
     pollfd ended{watched.get(), POLLIN, 0};
     EXPECT_EQ(::poll(&ended, 1, 10000), 1) << "the child outlived its harness";
+}
+
+TEST(TemporaryDirectoryTest, OnlyThatOfADeadOwnerIsRemovedByTheNext) {
+    const auto alive = TemporaryDirectory::make();
+    ASSERT_TRUE(alive);
+    const std::filesystem::path dead = alive->path().parent_path() / "hpctl-killed";
+    std::filesystem::create_directory(dead);
+    std::ofstream(dead / ".lock") << "";
+    const auto next = TemporaryDirectory::make();
+    ASSERT_TRUE(next);
+    EXPECT_FALSE(std::filesystem::exists(dead));
+    EXPECT_TRUE(std::filesystem::exists(alive->path()));
+    EXPECT_TRUE(std::filesystem::exists(next->path()));
 }
 
 TEST(TemporaryDirectoryTest, IsShortAndRemoved) {
