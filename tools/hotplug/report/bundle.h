@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: what a failed row leaves: a folder with the guest's kernel log, all logs and traces of
-// its boot, the scenario, the verdict, and how to run it again. Thread: one at a time.
+// Purpose: what a failed row leaves: a folder with the guest's kernel log, what its boot's logs and
+// traces tell of the loss, the scenario, the verdict, and how to run it again. Thread: one at a
+// time.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -17,7 +19,10 @@ namespace hotplug {
 hp::Result<void> write_kernel_log(const std::vector<KernelLine>& log,
                                   const std::filesystem::path& boot_dir);
 
-/// Makes results_dir/failed/<row>; copies boot_dir into it. Returns the folder's path.
+/// What a bundle takes at most of its boot's logs and traces.
+inline constexpr uint64_t kBundleBytes = 24u << 20;
+
+/// Makes results_dir/failed/<row> with excerpts of what is in boot_dir. Returns the folder's path.
 hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
                                      const std::filesystem::path& boot_dir,
                                      const std::filesystem::path& results_dir);

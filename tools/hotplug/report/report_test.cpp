@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the reports: contents, escaping of what a guest may print, and well-formedness seen by a
 // parser of its own. Thread: one.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cctype>
 #include <cstdio>
 #include <filesystem>
@@ -13,7 +15,9 @@
 #include <string_view>
 #include <vector>
 
+#include "gpu-emu/core/trace_format.h"
 #include "hotplug/report/bundle.h"
+#include "hotplug/report/excerpt.h"
 #include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
@@ -381,6 +385,77 @@ TEST_F(BundleTest, ReplayIsReadBack) {
     EXPECT_EQ(replay->row, "hang/busy");
     EXPECT_EQ(replay->seed, 7U);
     EXPECT_EQ(replay->command, (std::vector<std::string>{"run", "flagship"}));
+}
+
+TEST_F(BundleTest, HoldsTheEndOfALogAndTheTraceAroundTheLoss) {
+    constexpr uint64_t records = 100'000;  // 3 MiB
+    {
+        std::ofstream log(root_ / "boot-1/console.log");
+        for (int i = 0; i < 200'000; ++i) {
+            log << "line " << i << "\n";
+        }
+        std::ofstream trace(root_ / "boot-1/gpu0.trace", std::ios::binary);
+        const gpuemu::TraceHeader header{.magic = gpuemu::trace_magic,
+                                         .version = gpuemu::trace_version,
+                                         .record_size = sizeof(gpuemu::TraceRecord),
+                                         .start_monotonic_ns = 0,
+                                         .start_realtime_ns = 0,
+                                         .profile = {}};
+        trace.write(reinterpret_cast<const char*>(&header), sizeof header);
+        for (uint64_t i = 0; i < records; ++i) {
+            gpuemu::TraceRecord record{};
+            record.time_ns = i * 1000;
+            trace.write(reinterpret_cast<const char*>(&record), sizeof record);
+        }
+    }
+    RowResult row = report().rows[2];
+    row.scenario_file = root_ / "s.json";
+    row.episodes.resize(1);
+    row.episodes[0].loss.event = Deadline::Clock::time_point(std::chrono::milliseconds(60));
+    const auto bundle = write_bundle(row, {}, root_ / "boot-1", root_);
+    ASSERT_TRUE(bundle) << bundle.error().message;
+
+    const std::filesystem::path folder = *bundle;
+    std::ifstream log(folder / "console.log");
+    std::string first;
+    std::string last;
+    std::getline(log, first);
+    EXPECT_TRUE(first.starts_with("line ")) << first;
+    for (std::string line; std::getline(log, line);) {
+        last = line;
+    }
+    EXPECT_EQ(last, "line 199999");
+    EXPECT_LE(std::filesystem::file_size(folder / "console.log"), kExcerptBytes);
+    EXPECT_LE(std::filesystem::file_size(folder / "gpu0.trace"), kExcerptBytes);
+
+    std::ifstream trace(folder / "gpu0.trace", std::ios::binary);
+    gpuemu::TraceHeader header{};
+    trace.read(reinterpret_cast<char*>(&header), sizeof header);
+    EXPECT_EQ(header.magic, gpuemu::trace_magic);
+    std::vector<uint64_t> times;
+    for (gpuemu::TraceRecord record{};
+         trace.read(reinterpret_cast<char*>(&record), sizeof record);) {
+        times.push_back(record.time_ns / 1000);
+    }
+    ASSERT_GT(times.size(), 32'000U);
+    EXPECT_EQ(times[times.size() / 2], 60'000U) << "the loss is in the middle";
+}
+
+TEST_F(BundleTest, IsBounded) {
+    for (int i = 0; i < 30; ++i) {
+        std::ofstream(root_ / "boot-1" / fmt::format("gpu0-{}.log", i)) << "x";
+    }
+    RowResult row = report().rows[2];
+    row.scenario_file = root_ / "s.json";
+    const auto bundle = write_bundle(row, {}, root_ / "boot-1", root_);
+    ASSERT_TRUE(bundle) << bundle.error().message;
+    const auto logs =
+        std::count_if(std::filesystem::directory_iterator(*bundle), {},
+                      [](const auto& file) { return file.path().extension() == ".log"; });
+    EXPECT_EQ(logs, 24);
+    std::ifstream readme(std::filesystem::path(*bundle) / "README");
+    const std::string text{std::istreambuf_iterator<char>(readme), {}};
+    EXPECT_NE(text.find("Left out: gpu0-"), std::string::npos) << text;
 }
 
 TEST_F(BundleTest, FailuresNameTheFolder) {
