@@ -9,7 +9,6 @@
 #include <charconv>
 #include <cstdint>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -28,10 +27,12 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 /// Empty when the file is not there (any more): a device that vanished between listing and reading
-/// is no error.
+/// is no error. Nor is one that vanished after the opening: its read(2) fails, which a streambuf
+/// throws and a stream takes for the end.
 std::string text_of(const fs::path& path) {
     std::ifstream file(path);
-    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::string text;
+    std::getline(file, text, '\0');
     while (!text.empty() && text.back() == '\n') {
         text.pop_back();
     }

@@ -102,6 +102,22 @@ TEST(SystemState, BlockedTasks) {
     EXPECT_EQ(answer[1]["pid"], 31);
 }
 
+TEST(SystemState, FilesThatCannotBeReadAnyMoreAreEmpty) {
+    TempTree tree;
+    // Like the files of a task that ended, a folder can be opened but not read.
+    tree.file("proc/25/task/25/stat/x", "");
+    tree.file("proc/26/task/26/stat", "26 (kworker) D 2 0 0 0\n");
+    tree.file("proc/26/task/26/stack/x", "");
+    const json answer = read_blocked_tasks(tree.root());
+    ASSERT_EQ(answer.size(), 1u);
+    EXPECT_EQ(answer[0]["pid"], 26);
+    EXPECT_EQ(answer[0]["stack"], "");
+    tree.file("sys/bus/pci/devices/0000:01:00.0/vendor/x", "");
+    EXPECT_EQ(read_pci_devices(tree.root()).at(0)["vendor"], 0);
+    tree.file("proc/slabinfo/x", "");
+    EXPECT_EQ(read_slab(tree.root()), json::object());
+}
+
 TEST(SystemState, AnEmptySystemHasAllMembers) {
     TempTree tree;
     tree.file("proc/sys/kernel/tainted", "4096\n");

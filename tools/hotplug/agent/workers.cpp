@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -21,6 +22,15 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_pending = 64;
+
+/// Whatever goes wrong with one request, the agent goes on.
+json carry_out(const Workers::Work& work) {
+    try {
+        return work();
+    } catch (const std::exception& error) {
+        return failure(error.what());
+    }
+}
 
 }  // namespace
 
@@ -43,7 +53,7 @@ Result<void> Workers::start(json id, std::optional<std::chrono::milliseconds> ti
     }
     try {
         std::thread([shared = shared_, number, work = std::move(work)] {
-            json answer = work();
+            json answer = carry_out(work);
             const std::lock_guard lock(shared->mutex);
             shared->finished.push_back({number, std::move(answer)});
             ::eventfd_write(shared->ready.get(), 1);

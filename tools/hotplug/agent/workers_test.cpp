@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include <future>
+#include <stdexcept>
 
 #include "hotplug/agent/request.h"
 
@@ -44,6 +45,18 @@ TEST(Workers, OneBlockedDoesNotHoldTheOthers) {
     release.set_value();
     ASSERT_TRUE(wait_ready(workers));
     EXPECT_EQ(workers.take_answers().at(0)["id"], 1);
+}
+
+TEST(Workers, WorkThatThrowsIsAFailure) {
+    Workers workers;
+    ASSERT_TRUE(
+        workers.start(7, std::nullopt, []() -> json { throw std::runtime_error("no such luck"); }));
+    ASSERT_TRUE(wait_ready(workers));
+    const auto answers = workers.take_answers();
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_EQ(answers[0]["id"], 7);
+    EXPECT_EQ(answers[0]["ok"], false);
+    EXPECT_EQ(answers[0]["error"], "no such luck");
 }
 
 TEST(Workers, AnswersOnceWhenOverdueAndTellsTheLateEnd) {
