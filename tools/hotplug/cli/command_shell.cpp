@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: `hpctl shell`: boots the guest and gives its console to the user, or runs one command in
-// it. Thread: one.
+// Purpose: `hpctl shell`: boots the guest and gives its console to the user, or runs one command or
+// a script from standard input in it. Thread: one.
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <iostream>
+#include <iterator>
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/cli/console.h"
@@ -31,13 +35,18 @@ hp::Result<CommandStatus> shell_command(const ShellOptions& options) {
         return tl::unexpected(config.error());
     }
     config->log_dir = std::filesystem::absolute(options.results) / "shell";
+    const bool console = options.command.empty() && ::isatty(STDIN_FILENO) != 0;
+    std::string command = options.command;
+    if (!console && command.empty()) {
+        command.assign(std::istreambuf_iterator<char>(std::cin), {});
+    }
     fmt::print(stderr, "booting the guest\n");
     auto machine = Machine::start(std::move(*config));
     if (!machine) {
         return tl::unexpected(machine.error());
     }
-    if (!options.command.empty()) {
-        return run_in(**machine, options.command);
+    if (!console) {
+        return run_in(**machine, command);
     }
     fmt::print(stderr, "The guest's console; Ctrl-] ends it and the guest.\n");
     return attach_console((*machine)->console_socket()).map([] { return kExitPass; });

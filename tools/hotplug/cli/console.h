@@ -9,8 +9,8 @@
 
 namespace hotplug {
 
-/// Carries bytes both ways until the guest closes the console, Ctrl-] is typed, the input ends, or
-/// Ctrl-C interrupts what is no terminal (on a terminal Ctrl-C belongs to the guest).
+/// Carries bytes both ways until the guest closes the console or Ctrl-] is typed (Ctrl-C belongs to
+/// the guest).
 hp::Result<void> attach_console(const std::filesystem::path& socket);
 
 }  // namespace hotplug

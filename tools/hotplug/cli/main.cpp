@@ -50,7 +50,9 @@ int run(int argc, char** argv) {
     run.add_to(*run_app);
 
     hotplug::ShellOptions shell;
-    CLI::App* shell_app = app.add_subcommand("shell", "the guest's console, or one command in it");
+    CLI::App* shell_app = app.add_subcommand(
+        "shell",
+        "the guest's console; or one command, or a script on standard input, run in the guest");
     shell.machine.add_to(*shell_app);
     shell_app->add_option("--results", shell.results, "where logs go")->capture_default_str();
     shell_app->add_option("-c,--command", shell.command, "run this in the guest and end");
