@@ -87,12 +87,22 @@ hp::Result<std::unique_ptr<EmulatorProcess>> EmulatorProcess::start(EmulatorSpec
 }
 
 EmulatorProcess::~EmulatorProcess() {
+    (void)stop();  // whoever wants to know how it ends has stopped it before
+}
+
+hp::Result<void> EmulatorProcess::stop() {
     if (control_ && !process_.poll()) {
         // Refused or not, the process's end is what counts, and terminate() sees to it.
         (void)control_->shutdown();
         process_.wait(Deadline::for_cleanup(shutdown_grace));
     }
-    process_.terminate(shutdown_grace);
+    const ExitStatus status = process_.terminate(shutdown_grace);
+    return status.ok() ? hp::Result<void>() : tl::unexpected(ended_with(status));
+}
+
+hp::Error EmulatorProcess::ended_with(const ExitStatus& status) const {
+    return hp::Error{fmt::format("the emulator {} ended with {}: {} (see {})", spec_.name,
+                                 status.describe(), last_line(log()), log().string())};
 }
 
 std::filesystem::path EmulatorProcess::vfio_user_socket() const {
@@ -109,8 +119,7 @@ std::filesystem::path EmulatorProcess::trace() const {
 
 hp::Result<void> EmulatorProcess::check_alive() {
     if (auto status = process_.poll()) {
-        return hp::fail(fmt::format("the emulator {} ended with {}: {} (see {})", spec_.name,
-                                    status->describe(), last_line(log()), log().string()));
+        return tl::unexpected(ended_with(*status));
     }
     return {};
 }

@@ -51,8 +51,12 @@ public:
     std::filesystem::path trace() const;
     /// Fails with its exit status and last words when it has ended.
     hp::Result<void> check_alive();
+    /// Ends it in order. Fails when it ends otherwise, or had: a sanitizer may have found
+    /// something.
+    hp::Result<void> stop();
 
 private:
+    hp::Error ended_with(const ExitStatus& status) const;
     EmulatorProcess(EmulatorSpec spec, ChildProcess process)
         : spec_(std::move(spec)), process_(std::move(process)) {}
 

@@ -154,6 +154,19 @@ hp::Result<void> GpuSlot::lay_black_hole(const std::vector<SlotPort*>& ports) {
     return black_hole_->lay_under(*addresses, ports);
 }
 
+hp::Result<void> GpuSlot::stop() {
+    hp::Result<void> result;
+    for (EmulatorProcess* emulator : {gpu_.get(), hole_.get()}) {
+        if (!emulator) {
+            continue;
+        }
+        if (auto stopped = emulator->stop(); !stopped) {
+            result = stopped;
+        }
+    }
+    return result;
+}
+
 hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline deadline) {
     if (plugged_) {
         return hp::fail(fmt::format("slot {} still holds {}", index_, device_id()));
@@ -167,7 +180,10 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
     }
     config_.gpu.device_id = replacement.device_id ? replacement.device_id : config_.gpu.device_id;
     config_.gpu.vram_mib = replacement.vram_mib.value_or(config_.gpu.vram_mib);
-    gpu_.reset();  // the old board's process ends before the new one's begins
+    // The old board's process ends before the new one's begins.
+    if (auto stopped = gpu_->stop(); !stopped) {
+        return stopped;
+    }
     auto gpu = EmulatorProcess::start(spec(device_id(), config_.gpu), deadline);
     if (!gpu) {
         return tl::unexpected(gpu.error());

@@ -105,6 +105,9 @@ public:
     /// be stopped.
     hp::Result<void> lay_black_hole(const std::vector<SlotPort*>& ports);
 
+    /// Ends the emulators; fails when one did not end well.
+    hp::Result<void> stop();
+
     /// Makes the emulator ready for a replug: a new process as `replacement` asks for, else a cold
     /// reset of this one.
     hp::Result<void> prepare_board(const Replacement& replacement, Deadline deadline);

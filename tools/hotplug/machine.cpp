@@ -20,6 +20,8 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds poll_interval{100};
 constexpr std::chrono::seconds answer_deadline{30};
 constexpr std::chrono::seconds quit_grace{5};
+// With KVM the agent is there after seconds; a KVM that cannot run this kernel may say nothing.
+constexpr std::chrono::seconds kvm_boot_deadline{60};
 // Between the end of QEMU's connections and the end of its process.
 constexpr std::chrono::seconds end_grace{3};
 // Below this amdgpu's GTT and the guest's image do not fit side by side.
@@ -105,6 +107,10 @@ hp::Result<std::unique_ptr<Machine>> Machine::start(MachineConfig config) {
 }
 
 Machine::~Machine() {
+    (void)stop();  // whoever wants to know how it ends has stopped it before
+}
+
+hp::Result<void> Machine::stop() {
     if (qmp_ && qemu_ && !qemu_->poll()) {
         qmp_->quit();
         qemu_->wait(Deadline::for_cleanup(quit_grace));
@@ -112,10 +118,19 @@ Machine::~Machine() {
     if (qemu_) {
         qemu_->terminate(quit_grace);
     }
+    hp::Result<void> result;
+    for (auto& slot : slots_) {
+        if (auto stopped = slot->stop(); !stopped) {
+            result = stopped;
+        }
+    }
+    return result;
 }
 
 hp::Result<void> Machine::boot() {
-    Deadline deadline = Deadline::after(config_.boot_deadline);
+    const bool kvm = config_.accelerator == Accelerator::kvm;
+    Deadline deadline = Deadline::after(kvm ? std::min(config_.boot_deadline, kvm_boot_deadline)
+                                            : config_.boot_deadline);
     auto begin = Deadline::Clock::now();
     if (auto started = start_emulators(deadline); !started) {
         return started;
@@ -128,9 +143,10 @@ hp::Result<void> Machine::boot() {
     }
     auto hello = agent_->wait_hello(deadline);
     if (!hello) {
-        return hp::fail(fmt::format("{}; the guest's console ends with '{}' (see {})",
-                                    hello.error().message, last_line(console_log()),
-                                    console_log().string()));
+        return hp::fail(fmt::format("{}{}; the guest's console ends with '{}' (see {})",
+                                    hello.error().message,
+                                    kvm ? " under KVM (--accel tcg needs none)" : "",
+                                    last_line(console_log()), console_log().string()));
     }
     hello_ = *hello;
     time_to_agent_ = since(begin);

@@ -73,6 +73,9 @@ public:
 
     /// Fails with the exit status and last words of QEMU or of an emulator that ended.
     hp::Result<void> check_alive();
+    /// Ends QEMU and the emulators; fails when one of the latter did not end well. Nothing else may
+    /// be asked for afterwards.
+    hp::Result<void> stop();
     /// The guest has ended by itself: it reset, as a kernel panic makes it do, or powered off.
     bool guest_ended() const;
     /// `error`, and what check_alive() says when that is the reason.

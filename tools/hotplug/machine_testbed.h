@@ -17,6 +17,7 @@ public:
     static hp::Result<std::unique_ptr<Testbed>> create(std::unique_ptr<Machine> machine);
 
     const GuestFacts& facts() const override { return facts_; }
+    hp::Result<void> end() override { return machine_->stop(); }
     hp::Result<std::string> bdf(size_t slot) override;
     hp::Result<GuestState> state() override;
     hp::Result<std::vector<std::string>> kmemleak() override;

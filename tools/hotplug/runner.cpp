@@ -40,7 +40,7 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
         progress_.row_finished(result);
         report_.rows.push_back(std::move(result));
     }
-    bed_.reset();
+    end_guest();
     report_.info.interrupted = Deadline::interrupted();
     if (report_.info.interrupted) {
         report_.info.error.clear();  // what a cut wait says is not the reason
@@ -52,7 +52,7 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
 
 hp::Result<void> Runner::ensure_guest(const Row& row) {
     if (row.scenario->fresh_boot && row.cycle <= 1 && rows_on_this_boot_ != 0) {
-        bed_.reset();
+        end_guest();
     }
     if (bed_ != nullptr) {
         return {};
@@ -97,6 +97,17 @@ hp::Result<void> Runner::boot() {
     return {};
 }
 
+void Runner::end_guest() {
+    if (bed_ == nullptr) {
+        return;
+    }
+    if (auto ended = bed_->end(); !ended) {
+        progress_.note(ended.error().message);
+        report_.info.faults.push_back(ended.error().message);
+    }
+    bed_.reset();
+}
+
 std::string Runner::missing(const Row& row) const {
     const Requirements& needed = row.scenario->requires_;
     const GuestFacts& facts = bed_->facts();
@@ -136,7 +147,7 @@ RowResult Runner::run_row(const Row& row) {
         if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
             progress_.note(written.error().message);
         }
-        bed_.reset();
+        end_guest();
     }
     return result;
 }

@@ -37,6 +37,7 @@ public:
 private:
     hp::Result<void> ensure_guest(const Row& row);
     hp::Result<void> boot();
+    void end_guest();
     /// Empty: the guest has what the row needs.
     std::string missing(const Row& row) const;
     RowResult run_row(const Row& row);

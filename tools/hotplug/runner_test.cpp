@@ -30,6 +30,7 @@ struct Flaws {
     bool node_leaks = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
+    bool emulator_crashes = false;
     std::vector<std::string> kmemleak;
 };
 
@@ -50,6 +51,10 @@ public:
     }
 
     const GuestFacts& facts() const override { return facts_; }
+    hp::Result<void> end() override {
+        return flaws_.emulator_crashes ? hp::fail("the emulator ended with signal 6")
+                                       : hp::Result<void>();
+    }
     hp::Result<std::string> bdf(size_t slot) override { return bdf_of(slot); }
 
     hp::Result<GuestState> state() override {
@@ -372,7 +377,7 @@ TEST_F(RunnerTest, SoakGoesOnWithANewGuestWhenTheOldOneIsBeyondUse) {
     const RunReport report = run_rows({{&scenario_, nullptr, 1}, {&scenario_, nullptr, 2}});
     ASSERT_EQ(report.rows.size(), 2U);
     EXPECT_EQ(factory_.boots, 2);
-    EXPECT_EQ(report.rows[0].unfit, "BUG: unable to handle page fault for address");
+    EXPECT_EQ(report.rows[0].unfit, "BUG: unable to handle page fault");
     EXPECT_TRUE(report.rows[1].fresh_boot);
 }
 
@@ -431,6 +436,13 @@ TEST_F(RunnerTest, GuestThatDoesNotBootIsAHarnessError) {
     const RunReport report = run_rows({{&scenario_, nullptr, 0}});
     EXPECT_TRUE(report.rows.empty());
     EXPECT_EQ(report.info.error, "no hello from the agent");
+}
+
+TEST_F(RunnerTest, EmulatorThatEndsBadlyIsTold) {
+    factory_.flaws.emulator_crashes = true;
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    EXPECT_EQ(report.rows.at(0).outcome, Outcome::pass);
+    EXPECT_EQ(report.info.faults, std::vector<std::string>{"the emulator ended with signal 6"});
 }
 
 TEST_F(RunnerTest, InterruptionEndsTheRunWithoutAVerdictOnTheRow) {

@@ -39,6 +39,8 @@ public:
     virtual ~Testbed() = default;
 
     virtual const GuestFacts& facts() const = 0;
+    /// Ends the guest; fails when one of the machine's own parts did not end well.
+    virtual hp::Result<void> end() = 0;
     virtual hp::Result<std::string> bdf(size_t slot) = 0;
     virtual hp::Result<GuestState> state() = 0;
     virtual hp::Result<std::vector<std::string>> kmemleak() = 0;

@@ -84,7 +84,8 @@ struct RunInfo {
     std::vector<std::string> boot_complaints;  ///< of guest boots, outside of any row
     unsigned boots = 0;
     bool interrupted = false;
-    std::string error;  ///< why the harness could not go on; empty: it could
+    std::vector<std::string> faults;  ///< of the harness's own parts; the run went on
+    std::string error;                ///< why the harness could not go on; empty: it could
 };
 
 struct RunReport {

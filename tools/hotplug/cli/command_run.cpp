@@ -215,6 +215,9 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!report.info.error.empty()) {
         return hp::fail(report.info.error);
     }
+    if (!report.info.faults.empty()) {
+        return hp::fail(report.info.faults.front());
+    }
     if (options.update_expected) {
         const auto file = expected.update(report.rows);
         if (!file) {

@@ -121,6 +121,9 @@ std::string facts(const RunReport& report) {
         text += fmt::format("<p class=\"fail\">The run ended early: {}</p>\n",
                             escape_markup(info.error));
     }
+    for (const std::string& fault : info.faults) {
+        text += fmt::format("<p class=\"fail\">{}</p>\n", escape_markup(fault));
+    }
     if (const double rate = cycles_per_hour(report); rate > 0) {
         text += fmt::format("<p>{:.0f} cycles per hour.</p>\n", rate);
     }

@@ -123,6 +123,7 @@ json to_json(const RunReport& report) {
             {"boots", info.boots},
             {"boot_complaints", info.boot_complaints},
             {"interrupted", info.interrupted},
+            {"faults", info.faults},
             {"error", info.error},
             {"passed", sum.passed},
             {"failed", sum.failed},
