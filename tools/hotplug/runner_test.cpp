@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -95,7 +96,10 @@ public:
         return result;
     }
 
-    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline, const LossOptions&) override {
+    hp::Result<LossTimeline> lose(size_t slot, Loss loss, Deadline deadline,
+                                  const LossOptions& options) override {
+        watched = deadline.remaining();
+        overdue = options.overdue;
         if (flaws_.lose_fails) {
             return hp::fail("QEMU ended");
         }
@@ -189,6 +193,8 @@ public:
 
     std::vector<std::vector<std::string>> ran;
     std::vector<Replacement> replacements;
+    Clock::duration watched{0};
+    std::optional<std::chrono::milliseconds> overdue;
 
 private:
     static std::string bdf_of(size_t slot) { return "0000:0" + std::to_string(slot + 1) + ":00.0"; }
@@ -468,6 +474,31 @@ TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
                                                     "0000:01:00.0"}));
     EXPECT_EQ(bed.ran[1], (std::vector<std::string>{"holder", "/dev/dri/renderD128"}));
     EXPECT_EQ(result.unfit, "");
+}
+
+TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
+    const auto opened = [&] {
+        FakeTestbed bed(factory_.flaws);
+        const Row row{&scenario_, nullptr, 0};
+        std::set<std::string> leaks;
+        RowRun(bed, row, progress_, leaks).run();
+        return std::count_if(bed.ran.begin(), bed.ran.end(), [](const auto& argv) {
+            return argv.back().find("/dev/kfd") != std::string::npos;
+        });
+    };
+    EXPECT_EQ(opened(), 2);
+    factory_.flaws.kfd_broken = true;
+    EXPECT_EQ(opened(), 1);
+}
+
+TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
+    FakeTestbed bed(factory_.flaws);
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    scenario_.limits.watch = std::chrono::minutes(5);
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.overdue, scenario_.limits.removal);
+    EXPECT_GT(bed.watched, std::chrono::minutes(4));
 }
 
 TEST_F(RunnerTest, ReplacementIsHandedOn) {
