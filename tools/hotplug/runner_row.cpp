@@ -187,6 +187,7 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     } else {
         // Most likely the guest as a whole hangs. What the host knows is still worth judging.
         episode.loss.stuck = loss.error().message;
+        silent_ = !bed_.run({"true"}, kOpenDeadline);
     }
     if (wants(Check::clients_released)) {
         observe_clients(episode);
@@ -356,6 +357,14 @@ CheckResult RowRun::judge_now(Check check) {
                             check == Check::no_access || check == Check::replug;
     if (about_loss && episodes.empty()) {
         return not_reached(check);
+    }
+    const bool asks_guest =
+        check == Check::bystander || check == Check::kfd_usable || check == Check::no_leak;
+    if (asks_guest && silent_) {
+        return {.check = check,
+                .passed = false,
+                .value = "no answer",
+                .evidence = {"the guest does not answer"}};
     }
     switch (check) {
         case Check::removed: return check_removed(episodes, limits);

@@ -77,7 +77,8 @@ private:
     GuestState before_;
     size_t log_from_ = 0;
     std::vector<GuestClient> clients_;
-    bool lost_ = false;  // the victim is not back
+    bool lost_ = false;    // the victim is not back
+    bool silent_ = false;  // the guest does not answer: each question would cost its deadline
     std::string step_failure_;
     std::string unfit_;
 };

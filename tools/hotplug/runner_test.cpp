@@ -31,6 +31,7 @@ struct Flaws {
     bool node_leaks = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
+    bool silent = false;      ///< and the guest does not answer
     bool emulator_crashes = false;
     std::vector<std::string> kmemleak;
 };
@@ -83,6 +84,9 @@ public:
     hp::Result<RunResult> run(const std::vector<std::string>& argv,
                               std::chrono::milliseconds) override {
         ran.push_back(argv);
+        if (flaws_.silent && argv.front() == "true") {
+            return hp::fail("no answer");
+        }
         RunResult result;
         if (argv.back().find("/dev/kfd") != std::string::npos && flaws_.kfd_broken) {
             result.status = 1;
@@ -330,6 +334,8 @@ TEST_F(RunnerTest, EachFlawFailsItsOwnCheck) {
               (Checks{Check::removed, Check::clients_released, Check::no_access, Check::replug,
                       Check::steps}))
         << "a guest that hangs is judged by what the host saw";
+    EXPECT_EQ(failing([](Flaws& f) { f.lose_fails = f.silent = true; }).size(), 7U)
+        << "one that says nothing any more by nothing else";
 }
 
 TEST_F(RunnerTest, NodesOfAGpuThatIsGoneAreALeak) {
