@@ -17,6 +17,7 @@
 #include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/eeprom.h"
 #include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/nbio.h"
 #include "gpu-emu/ip/psp.h"
@@ -110,7 +111,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
       nbio(profile, registers, vram),
       gfx_hub(profile, gfx_hub_layout(profile), registers),
       mm_hub(profile, mm_hub_layout(profile), registers),
-      eeprom(options.eeprom_path),
+      eeprom(options.eeprom_path, build_fru_image(profile.product)),
       ras({ih,
            [this] {
                nbio.latch_fatal_error();

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
 #include "gpu-emu/ip/test_memory.h"
 
@@ -53,7 +54,7 @@ protected:
     RegisterFile registers{2u << 20};
     TestMemory memory;
     RecordingSink sink;
-    Eeprom eeprom{""};
+    Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
     int mode1 = 0, mode2 = 0;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
@@ -107,6 +108,12 @@ TEST_F(SmuTest, EepromIsBehindI2c) {
     EXPECT_EQ(i2c_byte(3), 0xad);
     EXPECT_EQ(i2c_byte(4), 0xff);
     EXPECT_EQ(eeprom.contents()[0x40010], std::byte{0xde});
+}
+
+TEST_F(SmuTest, FruIsBehindI2c) {
+    ASSERT_EQ(i2c(0x58, {0x00, 0x00}, 8), ok);  // the IPMI common header
+    EXPECT_EQ(i2c_byte(2), 1);
+    EXPECT_EQ(i2c_byte(2 + 4), 1);  // the product info area follows it
 }
 
 TEST_F(SmuTest, BadI2cTransactionsFail) {
