@@ -90,6 +90,7 @@ struct Gpu::Impl {
     // register handler: it is carried out when neither is on the stack.
     std::optional<ResetKind> pending_reset;
     bool pending_engine_reset = false;
+    uint32_t pending_sdma_reset = 0;  // instances
 };
 
 Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
@@ -118,7 +119,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                raise_msi();
            }}),
       smu({profile, registers, vm, eeprom, ras, [this] { pending_reset = ResetKind::mode1; },
-           [this] { pending_engine_reset = true; }, gpu_clock}),
+           [this] { pending_engine_reset = true; },
+           [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock}),
       psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }}),
       rlc(profile, registers, gpu_clock),
       blocks{&nbio, &gfx_hub, &mm_hub, &ih, &smu, &psp, &rlc} {
@@ -148,6 +150,7 @@ void Gpu::Impl::power_on() {
 
 void Gpu::Impl::reset(ResetKind kind) {
     pending_reset.reset();
+    pending_sdma_reset = 0;
     pending_engine_reset = false;
     registers.clear();
     engines.reset();
@@ -169,7 +172,11 @@ void Gpu::Impl::run_pending_resets() {
         hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
         reset(*pending_reset);
     } else if (std::exchange(pending_engine_reset, false)) {
+        pending_sdma_reset = 0;
         hp::log::info("reset", {{"kind", "mode2"}});
+    } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
+        hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
+        engines.reset_sdma(instances);
         engines.reset();
     }
 }

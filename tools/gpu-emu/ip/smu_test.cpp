@@ -57,7 +57,9 @@ protected:
     Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
     int mode1 = 0, mode2 = 0;
+    std::vector<uint32_t> sdma_resets;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
+             [this](uint32_t instances) { sdma_resets.push_back(instances); },
              [] { return uint64_t{1000}; }}};
     uint32_t result = 0;
 };
@@ -145,6 +147,15 @@ TEST_F(SmuTest, ResetsAreAskedFor) {
     EXPECT_EQ(send(0x3, 2), ok);
     EXPECT_EQ(mode2, 1);
     EXPECT_EQ(send(0x3, 9), failed);
+}
+
+TEST_F(SmuTest, SdmaInstancesAreResetOneByOne) {
+    EXPECT_EQ(send(0x4D, 1u << 1), ok);
+    EXPECT_EQ(sdma_resets, std::vector<uint32_t>{2});
+    EXPECT_EQ(send(0x4D, 0), failed);
+    EXPECT_EQ(send(0x4D, 1u << 2), failed);  // there are two
+    EXPECT_EQ(send(0x4D, ~0u), failed);
+    EXPECT_EQ(sdma_resets.size(), 1u);
 }
 
 }  // namespace

@@ -339,6 +339,11 @@ bool SdmaEngine::ring_doorbell(uint32_t index, uint64_t value) {
         owned = queue.ring(index, value) || owned;
     }
     if (owned) {
+    const uint32_t end =
+        queues_.front().first_dword() + static_cast<uint32_t>(queues_.size()) * regs::queue_stride;
+    for (uint32_t dword = first_dword_; dword < end; ++dword) {
+        context_.registers.raw(dword) = 0;
+    }
         context_.kicker.kick(*this);
     }
     return owned;

@@ -36,6 +36,7 @@ public:
     bool map_queue(const MapRequest& request);
     void unmap_queues(const QueueSelector& selected);
 
+    /// All queues gone, all registers zero, as after power-on or the reset of this engine alone.
     void reset();
     std::string describe() const;
     const Oddities& oddities() const { return oddities_; }
