@@ -110,8 +110,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
       ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock}),
       engines({profile, registers, vm, ih, kicker, gpu_clock}),
       nbio(profile, registers, vram),
-      gfx_hub(profile, gfx_hub_layout(profile), registers),
-      mm_hub(profile, mm_hub_layout(profile), registers),
+      gfx_hub({profile, registers, ih, gpu_clock}, gfx_hub_layout(profile)),
+      mm_hub({profile, registers, ih, gpu_clock}, mm_hub_layout(profile)),
       eeprom(options.eeprom_path, build_fru_image(profile.product)),
       ras({ih,
            [this] {
@@ -135,9 +135,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
             blocks.push_back(block.get());
         }
     }
-    vm.on_fault([this](const VmFault& fault) {
-        (fault.hub == Hub::gfx ? gfx_hub : mm_hub).latch_fault(fault);
-    });
+    vm.on_fault(
+        [this](const VmFault& fault) { (fault.hub == Hub::gfx ? gfx_hub : mm_hub).report(fault); });
     power_on();
 }
 
@@ -150,8 +149,8 @@ void Gpu::Impl::power_on() {
 
 void Gpu::Impl::reset(ResetKind kind) {
     pending_reset.reset();
-    pending_sdma_reset = 0;
     pending_engine_reset = false;
+    pending_sdma_reset = 0;
     registers.clear();
     engines.reset();
     vm.reset();
@@ -172,12 +171,12 @@ void Gpu::Impl::run_pending_resets() {
         hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
         reset(*pending_reset);
     } else if (std::exchange(pending_engine_reset, false)) {
-        pending_sdma_reset = 0;
         hp::log::info("reset", {{"kind", "mode2"}});
+        pending_sdma_reset = 0;
+        engines.reset();
     } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
         hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
         engines.reset_sdma(instances);
-        engines.reset();
     }
 }
 
