@@ -44,7 +44,6 @@ public:
 private:
     using Packet = std::span<const uint32_t>;
 
-    Turn run_queue(SdmaQueue& queue, Budget& budget);
     Step step(SdmaQueue& queue, Budget& budget);
     Step execute(SdmaQueue& queue, Packet packet, uint32_t payload_dwords, Budget& budget);
     Step fetch_failed(SdmaQueue& queue);
