@@ -17,6 +17,7 @@
 #include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/eeprom.h"
 #include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/nbio.h"
 #include "gpu-emu/ip/psp.h"
@@ -89,6 +90,7 @@ struct Gpu::Impl {
     // register handler: it is carried out when neither is on the stack.
     std::optional<ResetKind> pending_reset;
     bool pending_engine_reset = false;
+    uint32_t pending_sdma_reset = 0;  // instances
 };
 
 Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
@@ -108,16 +110,17 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
       ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock}),
       engines({profile, registers, vm, ih, kicker, gpu_clock}),
       nbio(profile, registers, vram),
-      gfx_hub(profile, gfx_hub_layout(profile), registers),
-      mm_hub(profile, mm_hub_layout(profile), registers),
-      eeprom(options.eeprom_path),
+      gfx_hub({profile, registers, ih, gpu_clock}, gfx_hub_layout(profile)),
+      mm_hub({profile, registers, ih, gpu_clock}, mm_hub_layout(profile)),
+      eeprom(options.eeprom_path, build_fru_image(profile.product)),
       ras({ih,
            [this] {
                nbio.latch_fatal_error();
                raise_msi();
            }}),
       smu({profile, registers, vm, eeprom, ras, [this] { pending_reset = ResetKind::mode1; },
-           [this] { pending_engine_reset = true; }, gpu_clock}),
+           [this] { pending_engine_reset = true; },
+           [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock}),
       psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }}),
       rlc(profile, registers, gpu_clock),
       blocks{&nbio, &gfx_hub, &mm_hub, &ih, &smu, &psp, &rlc} {
@@ -132,9 +135,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
             blocks.push_back(block.get());
         }
     }
-    vm.on_fault([this](const VmFault& fault) {
-        (fault.hub == Hub::gfx ? gfx_hub : mm_hub).latch_fault(fault);
-    });
+    vm.on_fault(
+        [this](const VmFault& fault) { (fault.hub == Hub::gfx ? gfx_hub : mm_hub).report(fault); });
     power_on();
 }
 
@@ -148,6 +150,7 @@ void Gpu::Impl::power_on() {
 void Gpu::Impl::reset(ResetKind kind) {
     pending_reset.reset();
     pending_engine_reset = false;
+    pending_sdma_reset = 0;
     registers.clear();
     engines.reset();
     vm.reset();
@@ -169,7 +172,11 @@ void Gpu::Impl::run_pending_resets() {
         reset(*pending_reset);
     } else if (std::exchange(pending_engine_reset, false)) {
         hp::log::info("reset", {{"kind", "mode2"}});
+        pending_sdma_reset = 0;
         engines.reset();
+    } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
+        hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
+        engines.reset_sdma(instances);
     }
 }
 

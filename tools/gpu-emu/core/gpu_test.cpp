@@ -95,6 +95,17 @@ TEST_F(GpuTest, RegionsAndIdentity) {
     EXPECT_EQ(trapped.region_info(Region::bar0).mmap_fd, -1);
 }
 
+TEST_F(GpuTest, SmuResetsOneSdmaInstance) {
+    constexpr uint32_t sdma0_f32_cntl = 0x1262, sdma1_f32_cntl = 0x1862;
+    set(sdma0_f32_cntl, 1);
+    set(sdma1_f32_cntl, 1);
+    set(MP1_C2PMSG_82, 1u << 1);
+    set(MP1_C2PMSG_66, 0x4d);
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    EXPECT_EQ(reg(sdma0_f32_cntl), 1u);
+    EXPECT_EQ(reg(sdma1_f32_cntl), 0u);
+}
+
 TEST_F(GpuTest, DriverFindsTheDiscoveryTable) {
     const uint64_t vram = uint64_t{reg(mmRCC_CONFIG_MEMSIZE)} << 20;
     ASSERT_EQ(vram, 64 * mib);

@@ -121,6 +121,7 @@ void LossGate::reset_counters() {
     total_ = {};
     after_loss_ = {};
     first_after_loss_.clear();
+    lost_at_ns_ = hp::monotonic_ns();
 }
 
 void LossGate::set_state(State state, TraceKind event) {

@@ -78,6 +78,8 @@ public:
     /// Vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA count. 0
     /// disarms.
     void vanish_after(uint64_t accesses) { vanish_after_ = accesses; }
+    /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
+    /// black hole is gone from its first moment, and learns in this way that it stands for a loss.
     void reset_counters();
 
     State state() const { return state_; }

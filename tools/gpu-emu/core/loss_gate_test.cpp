@@ -9,6 +9,7 @@
 
 #include "gpu-emu/core/toy_function.h"
 #include "gpu-emu/core/trace_reader.h"
+#include "lib/clock.h"
 
 namespace gpuemu {
 namespace {
@@ -82,6 +83,18 @@ TEST_F(LossGateTest, APresentDeviceIsReachedAndCounted) {
         EXPECT_EQ(gate.total()[kind], 1u) << kind_name(static_cast<TraceKind>(kind));
         EXPECT_EQ(gate.after_loss()[kind], 0u);
     }
+}
+
+TEST_F(LossGateTest, WhatIsGoneAlreadyIsMeasuredFromTheResetOfItsCounters) {
+    gate.vanish();
+    for (int access = 0; access < 10'000; ++access) {
+        read(Region::bar5);
+    }
+    const uint64_t before = hp::monotonic_ns();
+    gate.reset_counters();
+    read(Region::bar5);
+    ASSERT_EQ(gate.first_after_loss().size(), 1u);
+    EXPECT_LE(gate.first_after_loss()[0].since_loss_ns, hp::monotonic_ns() - before);
 }
 
 TEST_F(LossGateTest, AVanishedDeviceIsOnesInEveryDirection) {

@@ -5,10 +5,10 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
+#include "gpu-emu/fuzz/bounded_turns.h"
 #include "gpu-emu/ip/cp/test_bench.h"
 
 namespace {
@@ -19,8 +19,6 @@ constexpr unsigned vmid = 8;
 constexpr uint32_t doorbell = 0x1000;
 constexpr uint64_t ring_base = 0x1000;
 constexpr uint64_t ring_dwords = 1024;
-constexpr int turns = 100;
-constexpr int parked_turns = 3;
 constexpr int64_t slack = 4 * (0x4001 + 64);  // one packet
 
 }  // namespace
@@ -58,17 +56,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     write(gc::regCP_HQD_ACTIVE, 1);
     for (const uint64_t index : {rung, bytes.size() / gpuemu::aql::packet_dwords}) {
         bench.mec.ring_doorbell(doorbell, index);
-        for (int turn = 0, parked = 0; turn < turns; ++turn) {
-            gpuemu::Budget budget{.packets = 8, .bytes = 4096};
-            const auto result = bench.mec.run(budget);
-            if (budget.packets < 0 || budget.bytes < -slack) {
-                std::abort();
-            }
-            if (result == gpuemu::Engine::Turn::idle ||
-                (result == gpuemu::Engine::Turn::parked && ++parked == parked_turns)) {
-                break;
-            }
-        }
+        gpuemu::fuzz::run_bounded(bench.mec, slack);
     }
     return 0;
 }

@@ -9,13 +9,12 @@
 #include <cstdlib>
 #include <vector>
 
+#include "gpu-emu/fuzz/bounded_turns.h"
 #include "gpu-emu/ip/cp/test_bench.h"
 
 namespace {
 
 constexpr uint64_t user_buffer = 0x4000;
-constexpr int turns = 100;
-constexpr int parked_turns = 3;
 /// One packet may read or write this much more than its budget: itself.
 constexpr int64_t slack = 4 * (0x4001 + 64);
 
@@ -48,18 +47,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               static_cast<uint32_t>(packets.size()) | 8u << 24});
     ring.put(packets);
     bench.mec.ring_doorbell(gpuemu::test::Bench::kiq_doorbell, ring.wptr());
-    for (int turn = 0, parked = 0; turn < turns; ++turn) {
-        gpuemu::Budget budget{.packets = 8, .bytes = 4096};
-        const auto result = bench.mec.run(budget);
-        if (budget.packets < 0 || budget.bytes < -slack) {
-            std::abort();
-        }
-        bench.run(bench.sdma0, {.packets = 8});
-        if (result == gpuemu::Engine::Turn::idle ||
-            (result == gpuemu::Engine::Turn::parked && ++parked == parked_turns)) {
-            break;
-        }
-    }
+    gpuemu::fuzz::run_bounded(bench.mec, slack, [] { bench.run(bench.sdma0, {.packets = 8}); });
     if (bench.mec.describe().size() > 1u << 20) {
         std::abort();
     }

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <vector>
 
+#include "gpu-emu/fuzz/bounded_turns.h"
 #include "gpu-emu/ip/cp/test_bench.h"
 
 namespace {
@@ -17,8 +17,6 @@ constexpr uint32_t doorbell = 0x1e0;
 constexpr uint64_t ring_base = 0x1000;
 constexpr uint64_t ring_dwords = 1024;
 constexpr uint64_t user_buffer = 0x4000;
-constexpr int turns = 100;
-constexpr int parked_turns = 3;
 /// One packet may take this much more than its budget: its fixed part and one piece.
 constexpr int64_t slack = 4096;
 
@@ -48,16 +46,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
               static_cast<uint32_t>(packets.size()), 0, 0});
     ring.put(packets);
     bench.sdma0.ring_doorbell(doorbell, ring.wptr() * 4);
-    for (int turn = 0, parked = 0; turn < turns; ++turn) {
-        gpuemu::Budget budget{.packets = 8, .bytes = 4096};
-        const auto result = bench.sdma0.run(budget);
-        if (budget.packets < 0 || budget.bytes < -slack) {
-            std::abort();
-        }
-        if (result == gpuemu::Engine::Turn::idle ||
-            (result == gpuemu::Engine::Turn::parked && ++parked == parked_turns)) {
-            break;
-        }
-    }
+    gpuemu::fuzz::run_bounded(bench.sdma0, slack);
     return 0;
 }

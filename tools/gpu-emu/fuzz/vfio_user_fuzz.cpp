@@ -109,8 +109,9 @@ extern "C" int LLVMFuzzerInitialize(int*, char***) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const hp::Fd file = [] {
-        hp::Fd fd(::memfd_create("fuzz", MFD_CLOEXEC));
+        hp::Fd fd(::memfd_create("fuzz", MFD_CLOEXEC | MFD_ALLOW_SEALING));
         require(::ftruncate(fd.get(), file_size) == 0);
+        require(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK) == 0);
         return fd;
     }();
     GreedyFunction function;

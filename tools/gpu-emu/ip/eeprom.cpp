@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <cstring>
 #include <system_error>
+#include <utility>
 
 namespace gpuemu {
 namespace {
@@ -34,7 +35,7 @@ std::byte* map(int fd, int flags, const std::string& path) {
 
 }  // namespace
 
-Eeprom::Eeprom(const std::string& path) {
+Eeprom::Eeprom(const std::string& path, std::vector<std::byte> fru) : fru_(std::move(fru)) {
     if (path.empty()) {
         data_ = map(-1, MAP_PRIVATE | MAP_ANONYMOUS, "(memory)");
         power_on();
@@ -73,7 +74,8 @@ void Eeprom::power_on() {
 }
 
 bool Eeprom::start(uint8_t device_address) {
-    if ((device_address & device_mask) != first_device) {
+    fru_selected_ = device_address == fru_device && !fru_.empty();
+    if (!fru_selected_ && (device_address & device_mask) != first_device) {
         return false;
     }
     address_ = (device_address & 7u) << 16 | (address_ & 0xffff);
@@ -87,13 +89,20 @@ void Eeprom::put(uint8_t value) {
         address_ = (address_ & 0x70000) | (address_ << 8 & 0xff00) | value;
         return;
     }
-    data_[address_] = static_cast<std::byte>(value);
+    if (!fru_selected_) {
+        data_[address_] = static_cast<std::byte>(value);
+    }
     constexpr uint32_t in_page = page_bytes - 1;
     address_ = (address_ & ~in_page) | ((address_ + 1) & in_page);
 }
 
 uint8_t Eeprom::get() {
-    const auto value = std::to_integer<uint8_t>(data_[address_]);
+    uint8_t value = blank;
+    if (!fru_selected_) {
+        value = std::to_integer<uint8_t>(data_[address_]);
+    } else if (address_ < fru_.size()) {
+        value = std::to_integer<uint8_t>(fru_[address_]);
+    }
     address_ = (address_ + 1) % bytes;
     return value;
 }

@@ -30,7 +30,7 @@ std::string temporary_path() {
 }
 
 TEST(Eeprom, IsBlankAndAnswersItsAddressesOnly) {
-    Eeprom eeprom("");
+    Eeprom eeprom("", {});
     EXPECT_TRUE(eeprom.start(0x50));
     EXPECT_TRUE(eeprom.start(0x57));
     EXPECT_FALSE(eeprom.start(0x58));
@@ -39,7 +39,7 @@ TEST(Eeprom, IsBlankAndAnswersItsAddressesOnly) {
 }
 
 TEST(Eeprom, ReadsBackWhatWasWrittenAtItsPlace) {
-    Eeprom eeprom("");
+    Eeprom eeprom("", {});
     ASSERT_TRUE(eeprom.start(ras_device));
     put(eeprom, {0x12, 0x34, 0xaa, 0xbb});
     ASSERT_TRUE(eeprom.start(ras_device));
@@ -50,7 +50,7 @@ TEST(Eeprom, ReadsBackWhatWasWrittenAtItsPlace) {
 }
 
 TEST(Eeprom, WritesWrapInThePageReadsGoOn) {
-    Eeprom eeprom("");
+    Eeprom eeprom("", {});
     ASSERT_TRUE(eeprom.start(0x50));
     put(eeprom, {0x01, 0xff, 1, 2});
     EXPECT_EQ(eeprom.contents()[0x1ff], std::byte{1});
@@ -62,7 +62,7 @@ TEST(Eeprom, WritesWrapInThePageReadsGoOn) {
 }
 
 TEST(Eeprom, PowerOnBlanksMemoryAndKeepsFiles) {
-    Eeprom memory("");
+    Eeprom memory("", {});
     ASSERT_TRUE(memory.start(0x50));
     put(memory, {0, 0, 7});
     memory.power_on();
@@ -70,25 +70,44 @@ TEST(Eeprom, PowerOnBlanksMemoryAndKeepsFiles) {
 
     const std::string path = temporary_path();
     {
-        Eeprom file(path);
+        Eeprom file(path, {});
         ASSERT_TRUE(file.start(0x50));
         put(file, {0, 0, 7});
         file.power_on();
         EXPECT_EQ(file.contents()[0], std::byte{7});
     }
     {
-        const Eeprom again(path);
+        const Eeprom again(path, {});
         EXPECT_EQ(again.contents()[0], std::byte{7});
         EXPECT_EQ(again.contents()[1], std::byte{0xff});
     }
     std::filesystem::remove(path);
 }
 
+TEST(Eeprom, FruIsReadAtItsOwnAddressAndNeverWritten) {
+    Eeprom eeprom("", {std::byte{1}, std::byte{2}, std::byte{3}});
+    ASSERT_TRUE(eeprom.start(ras_device));
+    put(eeprom, {0x00, 0x01, 0xaa});
+    ASSERT_TRUE(eeprom.start(Eeprom::fru_device));
+    put(eeprom, {0x00, 0x01, 0x55});
+    ASSERT_TRUE(eeprom.start(Eeprom::fru_device));
+    put(eeprom, {0x00, 0x01});
+    EXPECT_EQ(eeprom.get(), 2);
+    EXPECT_EQ(eeprom.get(), 3);
+    EXPECT_EQ(eeprom.get(), 0xff);
+    eeprom.power_on();
+    ASSERT_TRUE(eeprom.start(Eeprom::fru_device));
+    EXPECT_EQ(eeprom.get(), 1);
+    ASSERT_TRUE(eeprom.start(0x50));
+    EXPECT_EQ(eeprom.get(), 0xff);
+    EXPECT_EQ(eeprom.contents()[1], std::byte{0xff});
+}
+
 TEST(Eeprom, RefusesFilesItCannotUse) {
-    EXPECT_THROW(Eeprom("/nonexistent-directory/eeprom"), std::system_error);
+    EXPECT_THROW(Eeprom("/nonexistent-directory/eeprom", {}), std::system_error);
     const std::string path = temporary_path();
     std::ofstream(path) << "too short";
-    EXPECT_THROW(Eeprom{path}, std::system_error);
+    EXPECT_THROW(Eeprom(path, {}), std::system_error);
     std::filesystem::remove(path);
 }
 

@@ -48,6 +48,14 @@ void Engines::reset() {
     }
 }
 
+void Engines::reset_sdma(uint32_t instances) {
+    for (std::size_t instance = 0; instance < impl_->sdma.size(); ++instance) {
+        if ((instances >> instance & 1) != 0) {
+            impl_->sdma[instance]->reset();
+        }
+    }
+}
+
 std::string Engines::describe() const {
     std::string lines = impl_->mec->describe();
     for (const auto& engine : impl_->sdma) {

@@ -39,6 +39,9 @@ public:
     /// All queues gone, as after power-on, FLR or a MODE1 reset.
     void reset();
 
+    /// The SDMA instances whose bits are set, and nothing else.
+    void reset_sdma(uint32_t instances);
+
     /// Lines of "what is mapped where", for the control socket's `status`.
     std::string describe() const;
 

@@ -51,5 +51,22 @@ TEST_F(EnginesTest, ResetTakesAllQueues) {
     EXPECT_EQ(engines.describe(), "");
 }
 
+TEST_F(EnginesTest, SdmaInstancesAreResetAlone) {
+    start_sdma(0x1260, 0x1e0);
+    start_sdma(0x1860, 0x1f0);
+    registers.write(0x1860 + 0x80 + sdma_4_4_2::RB_RPTR, 64);
+    registers.write(0x1860 + 2, 1);  // SDMA_F32_CNTL.HALT: the driver waits for it to go
+    engines.reset_sdma(1u << 1);
+    EXPECT_FALSE(engines.ring_doorbell(0x1f0, 4));
+    for (uint32_t dword = 0x1860; dword < 0x1860 + 0x80 + sdma_4_4_2::queue_stride; ++dword) {
+        if (dword != 0x1860 + 0x80 + sdma_4_4_2::CONTEXT_STATUS &&
+            dword != 0x1860 + sdma_4_4_2::regSDMA_STATUS_REG.offset) {
+            EXPECT_EQ(registers.read(dword), 0u) << dword;
+        }
+    }
+    EXPECT_EQ(registers.read(0x1860 + sdma_4_4_2::regSDMA_STATUS_REG.offset), 1u) << "idle";
+    EXPECT_TRUE(engines.ring_doorbell(0x1e0, 4));
+}
+
 }  // namespace
 }  // namespace gpuemu

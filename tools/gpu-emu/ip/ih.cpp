@@ -62,7 +62,15 @@ std::span<std::byte> Ih::window(uint64_t address, uint64_t length) {
 }
 
 void Ih::raise(const InterruptEntry& entry) {
-    if (!write_entry(entry)) {
+    // A VM fault of the ring itself, met while an entry is written, has no ring to be told in.
+    const bool nested = std::exchange(raising_, true);
+    const bool written = !nested && write_entry(entry);
+    if (written) {
+        advance();
+        publish_wptr();
+    }
+    raising_ = nested;
+    if (!written) {
         if (lost_++ == 0) {
             hp::log::warning("interrupt lost: no usable IH ring",
                              {{"client", entry.client_id}, {"source", entry.source_id}});
@@ -70,8 +78,6 @@ void Ih::raise(const InterruptEntry& entry) {
         return;
     }
     ++delivered_;
-    advance();
-    publish_wptr();
     if (oss::IH_RB_CNTL__ENABLE_INTR::get(reg(oss::regIH_RB_CNTL)) != 0) {
         context_.raise_msi();
     }
@@ -91,7 +97,7 @@ bool Ih::write_entry(const InterruptEntry& entry) {
     const uint64_t time = context_.gpu_clock();
     const std::array<uint32_t, entry_bytes / 4> dwords = {
         entry.client_id | uint32_t{entry.source_id} << 8 | uint32_t{entry.ring_id} << 16 |
-            uint32_t{entry.vmid} << 24,
+            uint32_t{entry.vmid} << 24 | uint32_t{entry.vmid_src} << 31,
         static_cast<uint32_t>(time),
         static_cast<uint32_t>(time >> 32) & 0xffff,
         entry.pasid | uint32_t{entry.node_id} << 16,

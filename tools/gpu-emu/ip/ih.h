@@ -56,6 +56,7 @@ private:
     const IpInstance& ip_;
     uint32_t wptr_ = 0;      // byte offset in the ring
     bool overflow_ = false;  // latched until WPTR_OVERFLOW_CLEAR
+    bool raising_ = false;   // an entry is on its way
     uint64_t delivered_ = 0;
     uint64_t lost_ = 0;
 };

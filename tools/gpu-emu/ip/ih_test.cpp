@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/test_memory.h"
 
@@ -40,12 +42,45 @@ protected:
     }
 
     const Profile& profile = *find_profile("mi300x");
+    /// Memory whose faults become interrupts, as those of the real one do.
+    class FaultingMemory : public TestMemory {
+    public:
+        std::span<std::byte> window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
+                                    bool write) override {
+            const auto found = TestMemory::window(hub, vmid, va, length, write);
+            if (found.empty() && on_fault) {
+                on_fault();
+            }
+            return found;
+        }
+        std::function<void()> on_fault;
+    };
+
     RegisterFile registers{2u << 20};
-    TestMemory memory;
+    FaultingMemory memory;
     int interrupts = 0;
     Ih ih{
         {profile, registers, memory, [this] { ++interrupts; }, [] { return 0x1234'5678'9abcull; }}};
 };
+
+TEST_F(IhTest, AFaultOfTheRingItselfIsNotToldInTheRing) {
+    enable_ring(8);
+    memory.on_fault = [this] { ih.raise({.client_id = 0x12}); };
+    set(oss::regIH_RB_BASE_HI, 0xff);
+    ih.raise({.client_id = 0x14});
+    EXPECT_EQ(ih.lost(), 2u);
+    EXPECT_EQ(interrupts, 0);
+    set(oss::regIH_RB_BASE_HI, 0);
+    ih.raise({.client_id = 0x14});
+    EXPECT_EQ(ih.delivered(), 1u);
+    EXPECT_EQ(interrupts, 1);
+}
+
+TEST_F(IhTest, EntrySaysWhoseVmidItIs) {
+    enable_ring(8);
+    ih.raise({.client_id = 0x12, .vmid = 3, .vmid_src = 1});
+    EXPECT_EQ(memory.get<uint32_t>(ring), 0x83000012u);
+}
 
 TEST_F(IhTest, EntryHasTheLayoutOfTheDriver) {
     enable_ring(8);

@@ -13,6 +13,7 @@ struct InterruptEntry {
     uint8_t source_id = 0;
     uint8_t ring_id = 0;
     uint8_t vmid = 0;
+    uint8_t vmid_src = 0;  // whose VMID: 0 of the GC hub, 1 of the MM hub
     uint16_t pasid = 0;
     uint8_t node_id = 0;
     std::array<uint32_t, 4> data{};

@@ -31,6 +31,24 @@ struct NamedRegister {
 #define RANGE(hw, block, reg, pattern, count, stride) \
     { HwId::hw, block::reg, pattern, count, stride }
 
+// Both hubs have them, at other places.
+#define VM_HUB(hw, block)                                                                  \
+    NAMED(hw, block, regVM_L2_PROTECTION_FAULT_CNTL),                                      \
+        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_STATUS),                                \
+        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_ADDR_LO32),                             \
+        RANGE(hw, block, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),              \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),  \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),  \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),  \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,                         \
+              "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),                         \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,                        \
+              "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),                        \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,                          \
+              "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),                          \
+        NAMED(hw, block, regMC_VM_FB_OFFSET), NAMED(hw, block, regMC_VM_FB_LOCATION_BASE), \
+        NAMED(hw, block, regMC_VM_FB_LOCATION_TOP)
+
 constexpr NamedRegister named_registers[] = {
     NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_MM_INDEX),
     NAMED(NBIF, nbio_7_9_0, regBIF_BX_PF0_MM_DATA),
@@ -58,22 +76,7 @@ constexpr NamedRegister named_registers[] = {
     RANGE(NBIF, nbio_7_9_0, mmMAILBOX_MSGBUF_RCV_DW0, "mmMAILBOX_MSGBUF_RCV_DW{}", 4, 1),
     NAMED(NBIF, nbio_7_9_0, mmMAILBOX_CONTROL),
     NAMED(NBIF, nbio_7_9_0, mmMAILBOX_INT_CNTL),
-    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_CNTL),
-    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_STATUS),
-    NAMED(MMHUB, mmhub_1_8_0, regVM_L2_PROTECTION_FAULT_ADDR_LO32),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),
-    RANGE(MMHUB, mmhub_1_8_0, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),
-    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_OFFSET),
-    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_LOCATION_BASE),
-    NAMED(MMHUB, mmhub_1_8_0, regMC_VM_FB_LOCATION_TOP),
+    VM_HUB(MMHUB, mmhub_1_8_0),
     NAMED(GC, gc_9_4_3, regGRBM_STATUS2),
     NAMED(GC, gc_9_4_3, regGRBM_STATUS),
     NAMED(GC, gc_9_4_3, regGRBM_GFX_CNTL),
@@ -114,22 +117,9 @@ constexpr NamedRegister named_registers[] = {
     NAMED(GC, gc_9_4_3, regRLC_GPU_CLOCK_COUNT_MSB),
     NAMED(GC, gc_9_4_3, regRLC_CAPTURE_GPU_CLOCK_COUNT),
     NAMED(GC, gc_9_4_3, regRLC_SPARE_INT),
-    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_CNTL),
-    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_STATUS),
-    NAMED(GC, gc_9_4_3, regVM_L2_PROTECTION_FAULT_ADDR_LO32),
-    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),
-    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),
-    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),
-    RANGE(GC, gc_9_4_3, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),
-    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),
-    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),
-    RANGE(GC, gc_9_4_3, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,
-          "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),
-    NAMED(GC, gc_9_4_3, regMC_VM_FB_OFFSET),
-    NAMED(GC, gc_9_4_3, regMC_VM_FB_LOCATION_BASE),
-    NAMED(GC, gc_9_4_3, regMC_VM_FB_LOCATION_TOP),
+    VM_HUB(GC, gc_9_4_3),
+    RANGE(OSSSYS, osssys_4_4_2, regIH_VMID_0_LUT, "regIH_VMID_{}_LUT", 16, 1),
+    RANGE(OSSSYS, osssys_4_4_2, regIH_VMID_0_LUT_MM, "regIH_VMID_{}_LUT_MM", 16, 1),
     NAMED(OSSSYS, osssys_4_4_2, regIH_RB_CNTL),
     NAMED(OSSSYS, osssys_4_4_2, regIH_RB_BASE),
     NAMED(OSSSYS, osssys_4_4_2, regIH_RB_BASE_HI),
@@ -161,6 +151,7 @@ constexpr NamedRegister named_registers[] = {
 
 #undef NAMED
 #undef RANGE
+#undef VM_HUB
 
 /// Queue registers of an SDMA instance, relative to the queue's RB_CNTL.
 struct SdmaQueueRegister {

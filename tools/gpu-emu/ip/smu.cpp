@@ -4,6 +4,7 @@
 // Does not model: see smu.h.
 #include "gpu-emu/ip/smu.h"
 
+#include <algorithm>
 #include <span>
 #include <utility>
 
@@ -46,6 +47,7 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetCTFLimit = 0x38,
     PPSMC_MSG_QueryValidMcaCeCount = 0x3A,
     PPSMC_MSG_McaBankCeDumpDW = 0x3B,
+    PPSMC_MSG_ResetSDMA = 0x4D,
 };
 
 enum PpsmcResetType : uint32_t {
@@ -127,6 +129,7 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_McaBankDumpDW: return context_.ras.uncorrected().dump(argument);
         case PPSMC_MSG_QueryValidMcaCeCount: return context_.ras.corrected().query();
         case PPSMC_MSG_McaBankCeDumpDW: return context_.ras.corrected().dump(argument);
+        case PPSMC_MSG_ResetSDMA: return done(reset_sdma(argument));
         default: return 0;  // settings without an effect here
     }
 }
@@ -143,6 +146,15 @@ bool Smu::reset_asic(uint32_t type) {
         case PPSMC_RESET_TYPE_DRIVER_MODE_2_RESET: context_.mode2_reset(); return true;
         default: return false;
     }
+}
+
+bool Smu::reset_sdma(uint32_t instances) {
+    const auto count = std::ranges::count(context_.profile.ips, HwId::SDMA0, &IpInstance::hw_id);
+    if (instances == 0 || instances >> count != 0) {
+        return false;
+    }
+    context_.sdma_reset(instances);
+    return true;
 }
 
 bool Smu::export_metrics() {

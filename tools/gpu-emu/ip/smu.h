@@ -3,8 +3,7 @@
 // EEPROM, the read-out of ACA banks, resets.
 // Thread: device loop only.
 // Does not model: changing clocks and power (limits are accepted and forgotten), the static
-// metrics table, tools and log tables, FW RAS EEPROM, per-instance SDMA reset (answered, nothing
-// happens).
+// metrics table, tools and log tables, FW RAS EEPROM.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,9 @@ public:
         GpuMemory& memory;
         Eeprom& eeprom;
         Ras& ras;
-        std::function<void()> mode1_reset;  // the whole ASIC; may be carried out later
-        std::function<void()> mode2_reset;  // GC and SDMA; may be carried out later
+        std::function<void()> mode1_reset;         // the whole ASIC; may be carried out later
+        std::function<void()> mode2_reset;         // GC and SDMA; may be carried out later
+        std::function<void(uint32_t)> sdma_reset;  // mask of instances; may be carried out later
         std::function<uint64_t()> gpu_clock;
     };
 
@@ -48,6 +48,7 @@ private:
     bool export_metrics();
     bool transfer_i2c();
     bool reset_asic(uint32_t type);
+    bool reset_sdma(uint32_t instances);
     uint32_t& reg(Reg reg) { return context_.registers.raw(at(ip_, reg)); }
 
     Context context_;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
 #include "gpu-emu/ip/test_memory.h"
 
@@ -53,10 +54,12 @@ protected:
     RegisterFile registers{2u << 20};
     TestMemory memory;
     RecordingSink sink;
-    Eeprom eeprom{""};
+    Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
     int mode1 = 0, mode2 = 0;
+    std::vector<uint32_t> sdma_resets;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
+             [this](uint32_t instances) { sdma_resets.push_back(instances); },
              [] { return uint64_t{1000}; }}};
     uint32_t result = 0;
 };
@@ -109,6 +112,12 @@ TEST_F(SmuTest, EepromIsBehindI2c) {
     EXPECT_EQ(eeprom.contents()[0x40010], std::byte{0xde});
 }
 
+TEST_F(SmuTest, FruIsBehindI2c) {
+    ASSERT_EQ(i2c(0x58, {0x00, 0x00}, 8), ok);  // the IPMI common header
+    EXPECT_EQ(i2c_byte(2), 1);
+    EXPECT_EQ(i2c_byte(2 + 4), 1);  // the product info area follows it
+}
+
 TEST_F(SmuTest, BadI2cTransactionsFail) {
     EXPECT_EQ(i2c(0x20, {0, 0}, 1), failed);  // nobody there
     memory.put<uint32_t>(table, 25u << 24 | 0xa8 << 16);
@@ -138,6 +147,15 @@ TEST_F(SmuTest, ResetsAreAskedFor) {
     EXPECT_EQ(send(0x3, 2), ok);
     EXPECT_EQ(mode2, 1);
     EXPECT_EQ(send(0x3, 9), failed);
+}
+
+TEST_F(SmuTest, SdmaInstancesAreResetOneByOne) {
+    EXPECT_EQ(send(0x4D, 1u << 1), ok);
+    EXPECT_EQ(sdma_resets, std::vector<uint32_t>{2});
+    EXPECT_EQ(send(0x4D, 0), failed);
+    EXPECT_EQ(send(0x4D, 1u << 2), failed);  // there are two
+    EXPECT_EQ(send(0x4D, ~0u), failed);
+    EXPECT_EQ(sdma_resets.size(), 1u);
 }
 
 }  // namespace

@@ -4,31 +4,54 @@
 // Does not model: see vm_hub.h.
 #include "gpu-emu/ip/vm_hub.h"
 
+#include <utility>
+
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
 
 namespace gpuemu {
 namespace {
 
-using FaultStatus__MORE_FAULTS = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__MORE_FAULTS;
-using FaultStatus__WALKER_ERROR = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__WALKER_ERROR;
-using FaultStatus__PERMISSION = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__PERMISSION_FAULTS;
-using FaultStatus__MAPPING_ERROR = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__MAPPING_ERROR;
-using FaultStatus__RW = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__RW;
-using FaultStatus__VMID = mmhub_1_8_0::VM_L2_PROTECTION_FAULT_STATUS__VMID;
-using FaultCntl__CLEAR =
-    mmhub_1_8_0::VM_L2_PROTECTION_FAULT_CNTL__CLEAR_PROTECTION_FAULT_STATUS_ADDR;
+namespace hub = mmhub_1_8_0;  // its fields stand for those of both
+
+// soc15_ih_clientid.h, irqsrcs_vmc_1_0.h (VMC_1_0__SRCID__VM_FAULT, UTCL2_1_0__SRCID__FAULT).
+constexpr uint8_t SOC15_IH_CLIENTID_VMC = 0x12;
+constexpr uint8_t SOC15_IH_CLIENTID_UTCL2 = 0x1b;
+constexpr uint8_t source_fault = 0;
+
+// Nodes of the first die: 0 is the AID, 1 its first XCC (gfx_v9_4_3_ih_to_xcc_inst()).
+constexpr uint8_t node_id_aid0 = 0;
+constexpr uint8_t node_id_xcc0 = 1;
+
+constexpr uint32_t fault_client_cpc = 5;  // gfxhub_client_ids[] of gmc_v9_0.c
+constexpr uint32_t fault_client_unsaid = 0;
 
 // PERMISSION_FAULTS, one bit per missing permission, and WALKER_ERROR (gmc_v9_0.c prints both).
 constexpr uint32_t permission_valid = 1;
 constexpr uint32_t permission_write = 4;
 constexpr uint32_t walker_error_range = 1;
 
+// Second data word of the interrupt, above bits 47 to 44 of the address (amdgpu_gmc.h).
+constexpr uint32_t AMDGPU_GMC9_FAULT_SOURCE_DATA_READ = 0x40;
+constexpr uint32_t AMDGPU_GMC9_FAULT_SOURCE_DATA_WRITE = 0x20;
+
+// RING_ID says which permission was missing, as event_interrupt_wq_v9() of amdkfd reads it.
+constexpr uint8_t ring_id_valid = 0x08;
+constexpr uint8_t ring_id_write = 0x20;
+
+constexpr unsigned page_shift = 12;
+
 }  // namespace
 
 VmHubLayout gfx_hub_layout(const Profile& profile) {
     namespace gc = gc_9_4_3;
     return {profile.ip(HwId::GC),
+            SOC15_IH_CLIENTID_UTCL2,
+            node_id_xcc0,
+            0,
+            osssys_4_4_2::regIH_VMID_0_LUT,
+            fault_client_cpc,
             gc::regMC_VM_FB_LOCATION_BASE,
             gc::regMC_VM_FB_LOCATION_TOP,
             gc::regMC_VM_FB_OFFSET,
@@ -46,6 +69,11 @@ VmHubLayout gfx_hub_layout(const Profile& profile) {
 VmHubLayout mm_hub_layout(const Profile& profile) {
     namespace mm = mmhub_1_8_0;
     return {profile.ip(HwId::MMHUB),
+            SOC15_IH_CLIENTID_VMC,
+            node_id_aid0,
+            1,
+            osssys_4_4_2::regIH_VMID_0_LUT_MM,
+            fault_client_unsaid,
             mm::regMC_VM_FB_LOCATION_BASE,
             mm::regMC_VM_FB_LOCATION_TOP,
             mm::regMC_VM_FB_OFFSET,
@@ -66,58 +94,120 @@ VmHubRegisters walk_registers(const VmHubLayout& layout) {
             at(layout.ip, layout.VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32)};
 }
 
-VmHub::VmHub(const Profile& profile, VmHubLayout layout, RegisterFile& registers)
-    : profile_(profile), layout_(layout), registers_(registers) {
+VmHub::VmHub(Context context, VmHubLayout layout) : context_(std::move(context)), layout_(layout) {
+    RegisterFile& registers = context_.registers;
     // One acknowledge bit per VMID; nothing is cached, so all of them are always there. A semaphore
     // is taken by reading it: there is one driver, so it is always free.
-    registers_.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK), invalidation_engines,
-                       [](uint32_t) { return (1u << GpuVm::vmids) - 1; });
-    registers_.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_SEM), invalidation_engines,
-                       [](uint32_t) { return 1u; });
-    registers_.on_write(at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_CNTL), 1,
-                        [this](uint32_t, uint32_t value) {
-                            if (FaultCntl__CLEAR::get(value) != 0) {
-                                raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
-                            }
-                        });
+    registers.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK), invalidation_engines,
+                      [](uint32_t) { return (1u << GpuVm::vmids) - 1; });
+    registers.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_SEM), invalidation_engines,
+                      [](uint32_t) { return 1u; });
+    registers.on_write(
+        at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_CNTL), 1, [this](uint32_t, uint32_t value) {
+            if (hub::VM_L2_PROTECTION_FAULT_CNTL__CLEAR_PROTECTION_FAULT_STATUS_ADDR::get(value)) {
+                raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
+            }
+        });
 }
 
 void VmHub::reset(ResetKind) {
     // What the boot firmware leaves: VRAM at its place in the address space of the memory
     // controller.
-    const uint64_t last = profile_.fb_base + profile_.vram_bytes - 1;
-    raw(layout_.MC_VM_FB_LOCATION_BASE) = static_cast<uint32_t>(profile_.fb_base >> 24);
+    const Profile& profile = context_.profile;
+    const uint64_t last = profile.fb_base + profile.vram_bytes - 1;
+    raw(layout_.MC_VM_FB_LOCATION_BASE) = static_cast<uint32_t>(profile.fb_base >> 24);
     raw(layout_.MC_VM_FB_LOCATION_TOP) = static_cast<uint32_t>(last >> 24);
     raw(layout_.MC_VM_FB_OFFSET) = 0;
     raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
     raw(layout_.VM_L2_PROTECTION_FAULT_CNTL) = 0;
+    last_fault_.reset();
 }
 
-void VmHub::latch_fault(const VmFault& fault) {
+void VmHub::report(const VmFault& fault) {
+    latch(fault);
+    if (wants_interrupt(fault) && !is_repeated(fault)) {
+        raise(fault);
+    }
+}
+
+void VmHub::latch(const VmFault& fault) {
     uint32_t& status = raw(layout_.VM_L2_PROTECTION_FAULT_STATUS);
     if (status != 0) {
-        status = FaultStatus__MORE_FAULTS::set(status, 1);
+        status = hub::VM_L2_PROTECTION_FAULT_STATUS__MORE_FAULTS::set(status, 1);
         return;
     }
+    using Permissions = hub::VM_L2_PROTECTION_FAULT_STATUS__PERMISSION_FAULTS;
     switch (fault.reason) {
         case VmFault::Reason::no_context:
         case VmFault::Reason::below_start:
-            status = FaultStatus__WALKER_ERROR::set(status, walker_error_range);
+            status = hub::VM_L2_PROTECTION_FAULT_STATUS__WALKER_ERROR::set(0, walker_error_range);
             break;
-        case VmFault::Reason::not_valid:
-            status = FaultStatus__PERMISSION::set(status, permission_valid);
+        case VmFault::Reason::not_valid: status = Permissions::set(0, permission_valid); break;
+        case VmFault::Reason::not_writeable: status = Permissions::set(0, permission_write); break;
+        case VmFault::Reason::no_memory:
+            status = hub::VM_L2_PROTECTION_FAULT_STATUS__MAPPING_ERROR::set(0, 1);
             break;
-        case VmFault::Reason::not_writeable:
-            status = FaultStatus__PERMISSION::set(status, permission_write);
-            break;
-        case VmFault::Reason::no_memory: status = FaultStatus__MAPPING_ERROR::set(status, 1); break;
     }
-    status = FaultStatus__RW::set(status, fault.write);
-    status = FaultStatus__VMID::set(status, fault.vmid);
-    const uint64_t page = fault.va >> 12;
+    status = hub::VM_L2_PROTECTION_FAULT_STATUS__CID::set(status, layout_.fault_client);
+    status = hub::VM_L2_PROTECTION_FAULT_STATUS__RW::set(status, fault.write);
+    status = hub::VM_L2_PROTECTION_FAULT_STATUS__VMID::set(status, fault.vmid);
+    const uint64_t page = fault.va >> page_shift;
     const uint32_t address = at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_ADDR_LO32);
-    registers_.raw(address) = static_cast<uint32_t>(page);
-    registers_.raw(address + 1) = static_cast<uint32_t>(page >> 32);
+    context_.registers.raw(address) = static_cast<uint32_t>(page);
+    context_.registers.raw(address + 1) = static_cast<uint32_t>(page >> 32);
+}
+
+bool VmHub::is_repeated(const VmFault& fault) {
+    const uint64_t now = context_.gpu_clock();
+    const bool same_page = last_fault_ && last_fault_->vmid == fault.vmid &&
+                           last_fault_->write == fault.write &&
+                           last_fault_->va >> page_shift == fault.va >> page_shift;
+    if (same_page && now - last_fault_time_ < repeat_ticks) {
+        return true;
+    }
+    last_fault_ = fault;
+    last_fault_time_ = now;
+    return false;
+}
+
+bool VmHub::wants_interrupt(const VmFault& fault) {
+    if (fault.vmid >= GpuVm::vmids) {
+        return false;
+    }
+    const uint32_t control =
+        context_.registers.raw(at(layout_.ip, layout_.VM_CONTEXT0_CNTL) + fault.vmid);
+    switch (fault.reason) {
+        case VmFault::Reason::no_context:
+        case VmFault::Reason::below_start:
+            return hub::VM_CONTEXT0_CNTL__RANGE_PROTECTION_FAULT_ENABLE_INTERRUPT::get(control);
+        case VmFault::Reason::not_valid:
+            return hub::VM_CONTEXT0_CNTL__VALID_PROTECTION_FAULT_ENABLE_INTERRUPT::get(control);
+        case VmFault::Reason::not_writeable:
+            return hub::VM_CONTEXT0_CNTL__WRITE_PROTECTION_FAULT_ENABLE_INTERRUPT::get(control);
+        case VmFault::Reason::no_memory:
+            return hub::VM_CONTEXT0_CNTL__DUMMY_PAGE_PROTECTION_FAULT_ENABLE_INTERRUPT::get(
+                control);
+    }
+    return false;
+}
+
+void VmHub::raise(const VmFault& fault) {
+    const uint64_t page = fault.va >> page_shift;
+    const uint32_t lut = at(context_.profile.ip(HwId::OSSSYS), layout_.IH_VMID_0_LUT) + fault.vmid;
+    context_.interrupts.raise(
+        {.client_id = layout_.ih_client,
+         .source_id = source_fault,
+         .ring_id = fault.reason == VmFault::Reason::not_writeable ? ring_id_write : ring_id_valid,
+         .vmid = static_cast<uint8_t>(fault.vmid),
+         .vmid_src = layout_.vmid_src,
+         .pasid = static_cast<uint16_t>(
+             osssys_4_4_2::IH_VMID_LUT__PASID::get(context_.registers.raw(lut))),
+         .node_id = layout_.ih_node,
+         .data = {static_cast<uint32_t>(page),
+                  (static_cast<uint32_t>(page >> 32) & 0xf) |
+                      (fault.write ? AMDGPU_GMC9_FAULT_SOURCE_DATA_WRITE
+                                   : AMDGPU_GMC9_FAULT_SOURCE_DATA_READ),
+                  0, 0}});
 }
 
 }  // namespace gpuemu

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the registers around one VM hub: frame buffer location, TLB invalidation engines, fault
-// status. The walk itself is GpuVm's (mem/gpu_vm.h).
+// status; and the interrupt of a fault. The walk itself is GpuVm's (mem/gpu_vm.h).
 // Thread: device loop only.
-// Does not model: TLBs (an invalidation is done when asked for) and the fault interrupt: a fault
-// is readable here and logged.
+// Does not model: TLBs (an invalidation is done when asked for), retry faults, and which of the
+// hub's clients it was: all of GC's are the command processor, of MMHUB's it is not said.
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 
 #include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/ip/registers.h"
 #include "gpu-emu/mem/gpu_vm.h"
@@ -16,9 +19,12 @@
 
 namespace gpuemu {
 
-/// Where the hub of an IP keeps its registers.
+/// Where the hub of an IP keeps its registers, and how its faults look.
 struct VmHubLayout {
     const IpInstance& ip;
+    uint8_t ih_client, ih_node, vmid_src;  // of its interrupts
+    Reg IH_VMID_0_LUT;                     // in OSSSYS
+    uint32_t fault_client;                 // VM_L2_PROTECTION_FAULT_STATUS.CID
     Reg MC_VM_FB_LOCATION_BASE, MC_VM_FB_LOCATION_TOP, MC_VM_FB_OFFSET;
     Reg VM_CONTEXT0_CNTL;
     Reg VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32, VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32;
@@ -35,22 +41,39 @@ VmHubRegisters walk_registers(const VmHubLayout& layout);
 
 class VmHub : public IpBlock {
 public:
-    VmHub(const Profile& profile, VmHubLayout layout, RegisterFile& registers);
+    /// A queue whose ring or whose semaphore is out of reach asks again at every turn: the same
+    /// page is the same fault for so long, in ticks of the 100 MHz clock.
+    static constexpr uint64_t repeat_ticks = 10'000'000;
+
+    struct Context {
+        const Profile& profile;
+        RegisterFile& registers;
+        InterruptSink& interrupts;
+        std::function<uint64_t()> gpu_clock;
+    };
+
+    VmHub(Context context, VmHubLayout layout);
 
     void reset(ResetKind kind) override;
 
-    /// Latches the first fault since the driver last cleared the status; later ones set
-    /// MORE_FAULTS.
-    void latch_fault(const VmFault& fault);
+    /// Status and address registers take the first fault since the driver last cleared them, later
+    /// ones set MORE_FAULTS. Every fault but a repeated one raises an interrupt, if the driver
+    /// enabled that for its VMID.
+    void report(const VmFault& fault);
 
 private:
     static constexpr uint32_t invalidation_engines = 18;
 
-    uint32_t& raw(Reg reg) { return registers_.raw(at(layout_.ip, reg)); }
+    void latch(const VmFault& fault);
+    bool is_repeated(const VmFault& fault);
+    bool wants_interrupt(const VmFault& fault);
+    void raise(const VmFault& fault);
+    uint32_t& raw(Reg reg) { return context_.registers.raw(at(layout_.ip, reg)); }
 
-    const Profile& profile_;
+    Context context_;
     VmHubLayout layout_;
-    RegisterFile& registers_;
+    std::optional<VmFault> last_fault_;
+    uint64_t last_fault_time_ = 0;
 };
 
 }  // namespace gpuemu

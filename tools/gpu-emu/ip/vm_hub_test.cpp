@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
+#include "gpu-emu/ip/test_memory.h"
+
 namespace gpuemu {
 namespace {
 
@@ -13,13 +16,24 @@ class VmHubTest : public testing::TestWithParam<Hub> {
 protected:
     VmHubTest() { hub.reset(ResetKind::cold); }
 
+    /// As gmc_v9_0_vm_fault_interrupt_state() does it.
+    void enable_interrupts() {
+        constexpr uint32_t bits =
+            1 << 9 | 1 << 11 | 1 << 13 | 1 << 15 | 1 << 17 | 1 << 19 | 1 << 21;
+        for (unsigned vmid = 0; vmid < 16; ++vmid) {
+            registers.raw(address(layout.VM_CONTEXT0_CNTL) + vmid) |= bits;
+        }
+    }
+
     uint32_t address(Reg reg) const { return at(layout.ip, reg); }
 
     const Profile& profile = *find_profile("mi300x");
     const VmHubLayout layout =
         GetParam() == Hub::gfx ? gfx_hub_layout(profile) : mm_hub_layout(profile);
     RegisterFile registers{2u << 20};
-    VmHub hub{profile, layout, registers};
+    RecordingSink sink;
+    uint64_t clock = 1;
+    VmHub hub{{profile, registers, sink, [this] { return clock; }}, layout};
 };
 
 TEST_P(VmHubTest, FrameBufferIsWhereTheProfileSays) {
@@ -39,18 +53,80 @@ TEST_P(VmHubTest, FirstFaultIsLatchedUntilCleared) {
     const auto status = [&] {
         return registers.read(address(layout.VM_L2_PROTECTION_FAULT_STATUS));
     };
-    hub.latch_fault({GetParam(), 8, 0x7f12'3456'7000, true, VmFault::Reason::not_valid});
+    hub.report({GetParam(), 8, 0x7f12'3456'7000, true, VmFault::Reason::not_valid});
     EXPECT_EQ(status() >> 20 & 0xf, 8u);
     EXPECT_EQ(status() >> 18 & 1, 1u);
     EXPECT_EQ(status() & 1, 0u);
     EXPECT_EQ(registers.raw64(address(layout.VM_L2_PROTECTION_FAULT_ADDR_LO32)), 0x7'f123'4567u);
-    hub.latch_fault({GetParam(), 9, 0x1000, false, VmFault::Reason::no_context});
+    hub.report({GetParam(), 9, 0x1000, false, VmFault::Reason::no_context});
     EXPECT_EQ(status() >> 20 & 0xf, 8u);
     EXPECT_EQ(status() & 1, 1u);  // MORE_FAULTS
     registers.write(address(layout.VM_L2_PROTECTION_FAULT_CNTL), 1);
     EXPECT_EQ(status(), 0u);
-    hub.latch_fault({GetParam(), 9, 0x1000, false, VmFault::Reason::no_memory});
+    hub.report({GetParam(), 9, 0x1000, false, VmFault::Reason::no_memory});
     EXPECT_EQ(status() >> 20 & 0xf, 9u);
+}
+
+TEST_P(VmHubTest, AFaultIsAnInterruptAsTheDriverReadsIt) {
+    const bool gfx = GetParam() == Hub::gfx;
+    enable_interrupts();
+    registers.write(at(profile.ip(HwId::OSSSYS),
+                       gfx ? osssys_4_4_2::regIH_VMID_0_LUT : osssys_4_4_2::regIH_VMID_0_LUT_MM) +
+                        8,
+                    0x8003);
+    hub.report({GetParam(), 8, 0x7f12'3456'7890, true, VmFault::Reason::not_valid});
+    ASSERT_EQ(sink.entries.size(), 1u);
+    const InterruptEntry& entry = sink.entries[0];
+    EXPECT_EQ(entry.client_id, gfx ? 0x1b : 0x12);  // UTCL2, VMC
+    EXPECT_EQ(entry.source_id, 0);
+    EXPECT_EQ(entry.ring_id, 0x08);
+    EXPECT_EQ(entry.vmid, 8);
+    EXPECT_EQ(entry.vmid_src, gfx ? 0 : 1);
+    EXPECT_EQ(entry.node_id, gfx ? 1 : 0);
+    EXPECT_EQ(entry.pasid, 0x8003);
+    const uint64_t page = entry.data[0] | uint64_t{entry.data[1] & 0xf} << 32;
+    EXPECT_EQ(page << 12, 0x7f12'3456'7000u);
+    EXPECT_EQ(entry.data[1] & 0xf0, 0x20u);  // write, no retry
+
+    hub.report({GetParam(), 8, 0x1000, false, VmFault::Reason::not_valid});
+    ASSERT_EQ(sink.entries.size(), 2u);
+    EXPECT_EQ(sink.entries[1].data[1], 0x40u);  // read
+    hub.report({GetParam(), 8, 0x2000, true, VmFault::Reason::not_writeable});
+    ASSERT_EQ(sink.entries.size(), 3u);
+    EXPECT_EQ(sink.entries[2].ring_id, 0x20);
+}
+
+TEST_P(VmHubTest, TheDriverEnablesTheInterruptOfEachReason) {
+    const VmFault::Reason reasons[] = {VmFault::Reason::no_context, VmFault::Reason::below_start,
+                                       VmFault::Reason::not_valid, VmFault::Reason::not_writeable,
+                                       VmFault::Reason::no_memory};
+    uint64_t page = 0;
+    for (const VmFault::Reason reason : reasons) {
+        hub.report({GetParam(), 3, ++page << 12, true, reason});
+    }
+    hub.report({GetParam(), 99, 0, true, VmFault::Reason::no_context});  // no such VMID
+    EXPECT_TRUE(sink.entries.empty());
+    enable_interrupts();
+    for (const VmFault::Reason reason : reasons) {
+        hub.report({GetParam(), 3, ++page << 12, true, reason});
+    }
+    EXPECT_EQ(sink.entries.size(), 5u);
+}
+
+TEST_P(VmHubTest, AnEngineThatAsksAgainIsOneFaultForAWhile) {
+    enable_interrupts();
+    const VmFault fault{GetParam(), 8, 0x1000, false, VmFault::Reason::not_valid};
+    hub.report(fault);
+    clock += VmHub::repeat_ticks - 1;
+    hub.report(fault);
+    EXPECT_EQ(sink.entries.size(), 1u);
+    clock += 1;
+    hub.report(fault);
+    EXPECT_EQ(sink.entries.size(), 2u);
+    hub.report({GetParam(), 9, 0x1000, false, VmFault::Reason::not_valid});
+    hub.report({GetParam(), 9, 0x1000, true, VmFault::Reason::not_valid});
+    hub.report({GetParam(), 9, 0x2000, true, VmFault::Reason::not_valid});
+    EXPECT_EQ(sink.entries.size(), 5u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Hubs, VmHubTest, testing::Values(Hub::gfx, Hub::mm),

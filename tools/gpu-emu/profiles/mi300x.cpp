@@ -60,6 +60,13 @@ Profile make_base() {
                   .wave_size = 64,
                   .max_waves_per_simd = 8,
                   .lds_size_kib = 64};
+    profile.product = {.manufacturer = "Emulated",
+                       .name = "Emulated Instinct MI300X",
+                       .part_number = "EMU-MI300X",
+                       .version = "1",
+                       .serial = "EMU0000000000001",
+                       .asset_tag = "",
+                       .file_id = "amdgpu-emu"};
     profile.ips = ip_table();
     return profile;
 }

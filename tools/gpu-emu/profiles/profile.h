@@ -29,6 +29,12 @@ struct GcInfo {
     uint32_t shader_engines, cu_per_sh, sh_per_se, wave_size, max_waves_per_simd, lds_size_kib;
 };
 
+/// What the FRU EEPROM says of the board: the fields of an IPMI product info area, at most 63 bytes
+/// each.
+struct ProductInfo {
+    std::string manufacturer, name, part_number, version, serial, asset_tag, file_id;
+};
+
 struct Profile {
     std::string name;         // "mi300x"
     std::string description;  // one line for --list-profiles
@@ -43,6 +49,7 @@ struct Profile {
     uint32_t ras_capabilities = 0;         // MP0 C2PMSG_127
     bool virtual_function = false;         // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
     GcInfo gc{};
+    ProductInfo product;
     std::vector<IpInstance> ips;
 
     /// The one IP of that kind. Throws std::out_of_range when the profile has none (start-up).

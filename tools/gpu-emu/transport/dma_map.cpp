@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "gpu-emu/transport/dma_map.h"
 
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/vfio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <utility>
+
+#include "lib/log.h"
 
 namespace gpuemu {
 namespace {
@@ -17,6 +23,15 @@ constexpr uint64_t page_size = 4096;
 /// Whether [begin, begin + size) is a range, that is, not empty and not beyond the last address.
 bool is_range(uint64_t begin, uint64_t size) {
     return size != 0 && size - 1 <= std::numeric_limits<uint64_t>::max() - begin;
+}
+
+/// Whether no page of the file can go away while it is mapped. Huge pages can: when one was punched
+/// out, the next touch is SIGBUS if the system has none left.
+bool keeps_its_pages(int fd) {
+    struct statfs filesystem {};
+    const int seals = ::fcntl(fd, F_GET_SEALS);
+    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstatfs(fd, &filesystem) == 0 &&
+           filesystem.f_type == TMPFS_MAGIC;
 }
 
 /// Touching a mapping beyond the end of its file is SIGBUS: refuse it while it can be refused.
@@ -29,7 +44,10 @@ int check_file(int fd, uint64_t offset, uint64_t size) {
         return EINVAL;
     }
     const auto file_size = static_cast<uint64_t>(info.st_size);
-    return offset <= file_size && size <= file_size - offset ? 0 : EINVAL;
+    if (offset > file_size || size > file_size - offset) {
+        return EINVAL;
+    }
+    return keeps_its_pages(fd) ? 0 : EPERM;
 }
 
 }  // namespace
@@ -55,6 +73,12 @@ int DmaMap::map(const vfio_user::DmaMapRequest& request, int fd) {
             .writable = (request.flags & VFIO_DMA_MAP_FLAG_WRITE) != 0};
     if (fd >= 0) {
         if (const int error = check_file(fd, request.offset, request.size)) {
+            if (error == EPERM && !std::exchange(refusal_logged_, true)) {
+                hp::log::warning("DMA map refused: its file could be shortened while it is in use",
+                                 {{"hint",
+                                   "a memfd with F_SEAL_SHRINK is needed, as QEMU's "
+                                   "memory-backend-memfd,share=on has"}});
+            }
             return error;
         }
         void* memory = ::mmap(nullptr, map.size, PROT_READ | (map.writable ? PROT_WRITE : 0),
@@ -109,6 +133,7 @@ void DmaMap::clear() {
         }
     }
     maps_.clear();
+    refusal_logged_ = false;
 }
 
 std::span<std::byte> DmaMap::window(uint64_t address, uint64_t length, DmaAccess access) {

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the client's memory as the device may reach it: bus addresses to mappings of the files
 // the client sent. Thread: device loop only. Does not model: memory the client keeps to itself (a
-// map without a file is known, and never reached), and a client that shortens a file after mapping
-// it, against which there is no defence but a signal handler.
+// map without a file is known, and never reached).
+//
+// Only files that cannot be shortened are taken, that is, memfds with F_SEAL_SHRINK, as QEMU's
+// memory-backend-memfd makes them: a client that could take pages away from under an engine would
+// end this process with SIGBUS. The alternatives are a signal handler that repairs mappings in the
+// middle of an access, or copies by pread(2), with which neither atomic accesses nor a wait for a
+// value that the guest writes are possible.
 #pragma once
 
 #include <cstddef>
@@ -48,8 +53,9 @@ private:
     std::vector<Map>::iterator first_at_or_after(uint64_t address);
     const Map* find(uint64_t address);
 
-    std::vector<Map> maps_;  // by address, disjoint
-    size_t last_hit_ = 0;    // an engine mostly stays where it was
+    std::vector<Map> maps_;        // by address, disjoint
+    size_t last_hit_ = 0;          // an engine mostly stays where it was
+    bool refusal_logged_ = false;  // once for a client: it may ask as often as it likes
 };
 
 }  // namespace gpuemu

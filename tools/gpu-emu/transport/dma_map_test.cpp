@@ -19,9 +19,15 @@ namespace {
 constexpr uint32_t read_write = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE;
 constexpr uint64_t page = 4096;
 
-hp::Fd memory_file(uint64_t bytes) {
-    hp::Fd fd(::memfd_create("test", MFD_CLOEXEC));
+hp::Fd unsealed_file(uint64_t bytes) {
+    hp::Fd fd(::memfd_create("test", MFD_CLOEXEC | MFD_ALLOW_SEALING));
     EXPECT_EQ(::ftruncate(fd.get(), static_cast<off_t>(bytes)), 0);
+    return fd;
+}
+
+hp::Fd memory_file(uint64_t bytes) {
+    hp::Fd fd = unsealed_file(bytes);
+    EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
     return fd;
 }
 
@@ -116,6 +122,36 @@ TEST(DmaMap, MemoryThatTheFileDoesNotHaveIsRefused) {
     const hp::Fd write_end(ends[1]);
     EXPECT_EQ(map.map(request(0, page), read_end.get()), EINVAL);
     EXPECT_EQ(map.count(), 0u);
+}
+
+TEST(DmaMap, AFileThatCouldBeShortenedIsRefused) {
+    const hp::Fd file = unsealed_file(page);
+    DmaMap map;
+    EXPECT_EQ(map.map(request(0, page), file.get()), EPERM);
+    ASSERT_EQ(::ftruncate(file.get(), 0), 0) << "which is what would be a SIGBUS";
+    EXPECT_TRUE(map.window(0, 4, DmaAccess::read).empty());
+
+    const hp::Fd on_disk(::open("/proc/self/exe", O_RDONLY | O_CLOEXEC));
+    ASSERT_TRUE(on_disk);
+    EXPECT_EQ(map.map(request(0, page, 0, VFIO_DMA_MAP_FLAG_READ), on_disk.get()), EPERM);
+    EXPECT_EQ(map.count(), 0u);
+}
+
+TEST(DmaMap, AMappedFileCannotBeShortenedAnyMore) {
+    const hp::Fd file = memory_file(2 * page);
+    DmaMap map;
+    ASSERT_EQ(map.map(request(0, 2 * page), file.get()), 0);
+    ASSERT_EQ(::ftruncate(file.get(), 0), -1);
+    EXPECT_EQ(errno, EPERM);
+    const auto window = map.window(page, 4, DmaAccess::write);
+    ASSERT_EQ(window.size(), 4u);
+    window[0] = std::byte{0x5a};
+    uint8_t byte = 0;
+    ASSERT_EQ(::pread(file.get(), &byte, 1, page), 1);
+    EXPECT_EQ(byte, 0x5a);
+    // A hole takes the page, not its place: it is there again, and empty, when it is touched.
+    ASSERT_EQ(::fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, 2 * page), 0);
+    EXPECT_EQ(window[0], std::byte{0});
 }
 
 TEST(DmaMap, UnmapTakesWholeMapsOnly) {

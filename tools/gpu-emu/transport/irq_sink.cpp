@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <string_view>
 #include <utility>
@@ -59,32 +60,34 @@ uint32_t IrqSink::vectors(uint32_t index) const {
     return index < index_count ? static_cast<uint32_t>(eventfds_[index].size()) : 0;
 }
 
-int IrqSink::set(const vfio_user::IrqSet& request, std::vector<hp::Fd> fds) {
-    const uint32_t data = request.flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
+int IrqSink::set(const vfio_user::IrqSet& request, std::span<const std::byte> data,
+                 std::vector<hp::Fd> fds) {
+    const uint32_t data_type = request.flags & VFIO_IRQ_SET_DATA_TYPE_MASK;
     const uint32_t action = request.flags & VFIO_IRQ_SET_ACTION_TYPE_MASK;
+    const bool bools = data_type == VFIO_IRQ_SET_DATA_BOOL;
     if (request.argsz < sizeof request || request.index >= index_count ||
-        request.flags != (data | action)) {
+        request.flags != (data_type | action) || !std::has_single_bit(data_type)) {
         return EINVAL;
     }
     std::vector<hp::Fd>& all = eventfds_[request.index];
-    if (request.start > all.size() || request.count > all.size() - request.start) {
+    if (request.start > all.size() || request.count > all.size() - request.start ||
+        (bools && std::min(data.size(), request.argsz - sizeof request) < request.count)) {
         return EINVAL;
     }
     const std::span<hp::Fd> range = std::span(all).subspan(request.start, request.count);
 
-    if (data == VFIO_IRQ_SET_DATA_EVENTFD && action == VFIO_IRQ_SET_ACTION_TRIGGER) {
-        return assign(range, std::move(fds));
-    }
-    if (data != VFIO_IRQ_SET_DATA_NONE) {
-        return ENOTSUP;
+    if (data_type == VFIO_IRQ_SET_DATA_EVENTFD) {
+        return action == VFIO_IRQ_SET_ACTION_TRIGGER ? assign(range, std::move(fds)) : ENOTSUP;
     }
     switch (action) {
         case VFIO_IRQ_SET_ACTION_TRIGGER:
-            if (request.count == 0) {  // VFIO's way to switch the whole index off
+            if (!bools && request.count == 0) {  // VFIO's way to switch the whole index off
                 return assign(all, {});
             }
-            for (const hp::Fd& eventfd : range) {
-                signal(eventfd);
+            for (size_t vector = 0; vector < range.size(); ++vector) {
+                if (!bools || data[vector] != std::byte{0}) {
+                    signal(range[vector]);
+                }
             }
             return 0;
         case VFIO_IRQ_SET_ACTION_MASK:

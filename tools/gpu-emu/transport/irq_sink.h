@@ -25,8 +25,10 @@ public:
     /// Interrupts of an index that a client may set up; 0 when the index is none.
     uint32_t vectors(uint32_t index) const;
 
-    /// Carries out SET_IRQS. Returns 0 or the errno for the reply.
-    int set(const vfio_user::IrqSet& request, std::vector<hp::Fd> fds);
+    /// Carries out SET_IRQS. `data` is what follows the request: with VFIO_IRQ_SET_DATA_BOOL a byte
+    /// for each interrupt, else without a meaning. Returns 0 or the errno for the reply.
+    int set(const vfio_user::IrqSet& request, std::span<const std::byte> data,
+            std::vector<hp::Fd> fds);
 
     /// Signals MSI `vector`; false when the client did not set it up.
     bool raise_msi(unsigned vector);

@@ -3,6 +3,7 @@
 // implementation of the protocol, written from its specification (docs/interop/vfio-user.rst of
 // QEMU) with structures and numbers of its own: it includes nothing of ours but the server. Thread:
 // the test is the client and blocks; the server runs its loop in a thread.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -217,6 +218,14 @@ constexpr uint64_t dma_start_register =
     0x18;  // value to write there; reads back how many bytes were granted
 constexpr uint64_t msi_register = 0x20;
 
+/// Memory as QEMU's memory-backend-memfd offers it: its size is sealed.
+hp::Fd guest_memory(off_t bytes) {
+    hp::Fd fd(::memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    EXPECT_EQ(::ftruncate(fd.get(), bytes), 0);
+    EXPECT_EQ(::fcntl(fd.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW), 0);
+    return fd;
+}
+
 class ToyFunction : public PciFunction {
 public:
     ToyFunction() : memory_(::memfd_create("toy", MFD_CLOEXEC)) {
@@ -413,8 +422,7 @@ TEST_F(ProtocolTest, TheDeviceWritesIntoTheClientsMemory) {
     start();
     Client client(path);
     client.hello();
-    const hp::Fd memory(::memfd_create("guest", MFD_CLOEXEC));
-    ASSERT_EQ(::ftruncate(memory.get(), 16384), 0);
+    const hp::Fd memory = guest_memory(16384);
     ASSERT_EQ(
         client.error_of(2, bytes_of(WireDmaMap{32, 3, 4096, 0x80000000, 8192}), {memory.get()}),
         0u);
@@ -430,12 +438,32 @@ TEST_F(ProtocolTest, TheDeviceWritesIntoTheClientsMemory) {
     EXPECT_EQ(client.read32(5, dma_start_register), 0u) << "nothing is there any more";
 }
 
+TEST_F(ProtocolTest, MemoryThatTheClientCouldTakeAwayIsRefused) {
+    start();
+    Client client(path);
+    client.hello();
+    const hp::Fd memory(::memfd_create("guest", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+    ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
+    const Bytes map = bytes_of(WireDmaMap{32, 3, 0, 0x1000, 4096});
+    EXPECT_EQ(client.error_of(2, map, {memory.get()}), uint32_t{EPERM});
+    ASSERT_EQ(::ftruncate(memory.get(), 0), 0);
+    client.write(5, dma_address_register, uint64_t{0x1000});
+    client.write(5, dma_start_register, uint32_t{1});
+    EXPECT_EQ(client.read32(5, dma_start_register), 0u) << "the server lives, and reached nothing";
+
+    ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
+    ASSERT_EQ(::fcntl(memory.get(), F_ADD_SEALS, F_SEAL_SHRINK), 0);
+    EXPECT_EQ(client.error_of(2, map, {memory.get()}), 0u);
+    EXPECT_EQ(::ftruncate(memory.get(), 0), -1);
+    client.write(5, dma_start_register, uint32_t{1});
+    EXPECT_EQ(client.read32(5, dma_start_register), 4u);
+}
+
 TEST_F(ProtocolTest, ReadOnlyAndFilelessMemoryIsNotWritten) {
     start();
     Client client(path);
     client.hello();
-    const hp::Fd memory(::memfd_create("guest", MFD_CLOEXEC));
-    ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
+    const hp::Fd memory = guest_memory(4096);
     ASSERT_EQ(client.error_of(2, bytes_of(WireDmaMap{32, 1, 0, 0x1000, 4096}), {memory.get()}), 0u);
     ASSERT_EQ(client.error_of(2, bytes_of(WireDmaMap{32, 3, 0, 0x2000, 4096})), 0u);
     for (const uint64_t address : {0x1000ull, 0x2000ull}) {
@@ -467,6 +495,34 @@ TEST_F(ProtocolTest, MsiArrivesAtTheEventfd) {
     EXPECT_EQ(::poll(&ready, 1, 0), 0);
 }
 
+TEST_F(ProtocolTest, BoolsTriggerTheInterruptsTheyName) {
+    start();
+    Client client(path);
+    client.hello();
+    const hp::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    constexpr uint32_t eventfd_trigger = 4 | 32;
+    constexpr uint32_t bool_trigger = 2 | 32;
+    constexpr uint32_t bool_unmask = 2 | 16;
+    const auto with_bool = [](uint32_t flags, uint32_t index, uint8_t value) {
+        Bytes payload = bytes_of(std::array<uint32_t, 5>{21, flags, index, 0, 1});
+        payload.push_back(value);
+        return payload;
+    };
+    ASSERT_EQ(client.error_of(8, bytes_of(std::array<uint32_t, 5>{20, eventfd_trigger, 1, 0, 1}),
+                              {event.get()}),
+              0u);
+    uint64_t count = 0;
+    EXPECT_EQ(client.error_of(8, with_bool(bool_trigger, 1, 0)), 0u);
+    EXPECT_EQ(::read(event.get(), &count, 8), -1);
+    EXPECT_EQ(client.error_of(8, with_bool(bool_trigger, 1, 1)), 0u);
+    ASSERT_EQ(::read(event.get(), &count, 8), 8);
+    EXPECT_EQ(count, 1u);
+    EXPECT_EQ(client.error_of(8, with_bool(bool_unmask, 0, 1)), 0u);
+    EXPECT_EQ(client.error_of(8, bytes_of(std::array<uint32_t, 5>{21, bool_trigger, 1, 0, 1})),
+              uint32_t{EINVAL})
+        << "the bool is missing";
+}
+
 TEST_F(ProtocolTest, ResetReachesTheDevice) {
     start();
     Client client(path);
@@ -477,8 +533,7 @@ TEST_F(ProtocolTest, ResetReachesTheDevice) {
 
 TEST_F(ProtocolTest, AClientMayGoAndAnotherMayCome) {
     start();
-    const hp::Fd memory(::memfd_create("guest", MFD_CLOEXEC));
-    ASSERT_EQ(::ftruncate(memory.get(), 4096), 0);
+    const hp::Fd memory = guest_memory(4096);
     for (int cycle = 1; cycle <= 20; ++cycle) {
         Client client(path);
         client.hello();

@@ -249,7 +249,8 @@ int VfioUserSession::set_irqs(MessageFramer::Message& message) {
     if (!take(message.payload, request)) {
         return EINVAL;
     }
-    return irqs_.set(request, std::move(message.fds));
+    return irqs_.set(request, std::span(message.payload).subspan(sizeof request),
+                     std::move(message.fds));
 }
 
 int VfioUserSession::region_read(std::span<const std::byte> payload, ReplyWriter& out) {

@@ -11,6 +11,7 @@
 #include "gpu-emu/ip/cp/port.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
 
 namespace gpuemu {
@@ -44,6 +45,10 @@ Hws::Hws(const Engines::Context& context, ComputeSlots& slots, std::span<SdmaEng
     }
     if (const IpInstance* athub = find_ip(context.profile, HwId::ATHUB)) {
         pasid_mapping_dword_ = at(*athub, regATC_VMID0_PASID_MAPPING);
+    }
+    if (const IpInstance* osssys = find_ip(context.profile, HwId::OSSSYS)) {
+        pasid_lut_dwords_ = {at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT),
+                             at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT_MM)};
     }
 }
 
@@ -227,6 +232,9 @@ void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
     if (pasid_mapping_dword_) {
         context_.registers.write(*pasid_mapping_dword_ + process.vmid,
                                  ATC_VMID0_PASID_MAPPING__VALID_MASK | process.pasid);
+    }
+    for (const uint32_t first : pasid_lut_dwords_) {
+        context_.registers.write(first + process.vmid, process.pasid);
     }
 }
 

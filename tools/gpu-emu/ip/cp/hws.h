@@ -65,6 +65,7 @@ private:
     Oddities& oddities_;
     std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of both hubs
     std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
+    std::vector<uint32_t> pasid_lut_dwords_;        // VMID 0's of both hubs, in OSSSYS
     uint32_t vmid_mask_ = 0;
     uint64_t queue_mask_ = 0;
     std::vector<Process> processes_;  // of the current run list

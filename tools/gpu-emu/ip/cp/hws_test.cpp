@@ -180,6 +180,8 @@ TEST_P(RunList, TwoProcesses) {
     EXPECT_EQ(bench.registers.raw64(gc_base + 2 * 9), 0x2'0000'0001u);
     EXPECT_EQ(bench.registers.raw64(0x18000 + 0x0c0b + 2 * 9), 0x2'0000'0001u) << "MMHUB too";
     EXPECT_EQ(bench.registers.raw(0xc20 + 0x3f + 8), 0x80008001u);
+    EXPECT_EQ(bench.registers.raw(0x10a0 + 8), 0x8001u) << "for the interrupts of the GC hub";
+    EXPECT_EQ(bench.registers.raw(0x10a0 + 0x10 + 8), 0x8001u);
 
     user_write(a, 8, 0xaaab);
     EXPECT_TRUE(bench.mec.ring_doorbell(a.doorbell, published[a.doorbell]));

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "gpu-emu/ip/cp/take_turns.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
@@ -40,39 +41,11 @@ void Mec::claim_registers() {
 }
 
 Engine::Turn Mec::run(Budget& budget) {
-    Turn result = Turn::idle;
-    const auto queues = slots_.queues();
     const uint32_t activations = slots_.activations();
-    for (size_t visited = 0; visited < queues.size(); ++visited) {
-        ComputeQueue& queue = queues[next_];
-        if (queue.has_work()) {
-            if (budget.spent()) {
-                return Turn::more;
-            }
-            const Turn turn = run_queue(queue, budget);
-            result = turn == Turn::more || result == Turn::idle ? turn : result;
-        }
-        next_ = (next_ + 1) % queues.size();
-    }
+    const Turn result = take_turns(slots_.queues(), next_, budget, context_.memory,
+                                   [&](ComputeQueue& queue) { return step(queue, budget); });
     // A run list may have mapped queues that were passed before.
     return slots_.activations() == activations ? result : Turn::more;
-}
-
-Engine::Turn Mec::run_queue(ComputeQueue& queue, Budget& budget) {
-    Turn turn = Turn::idle;
-    while (queue.has_work()) {
-        if (budget.spent()) {
-            turn = Turn::more;
-            break;
-        }
-        const Step result = step(queue, budget);
-        if (result != Step::done) {
-            turn = result == Step::wait ? Turn::parked : Turn::more;
-            break;
-        }
-    }
-    queue.report_rptr(context_.memory);
-    return turn;
 }
 
 Step Mec::step(ComputeQueue& queue, Budget& budget) {

@@ -36,7 +36,6 @@ public:
 
 private:
     void claim_registers();
-    Turn run_queue(ComputeQueue& queue, Budget& budget);
     Step step(ComputeQueue& queue, Budget& budget);
 
     const Engines::Context& context_;

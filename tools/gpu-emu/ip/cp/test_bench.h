@@ -107,6 +107,7 @@ inline Profile small_profile() {
         {.hw_id = HwId::GC, .bases = {0x2000, 0xa000}},
         {.hw_id = HwId::MMHUB, .bases = {0x18000}},
         {.hw_id = HwId::ATHUB, .bases = {0xc20}},
+        {.hw_id = HwId::OSSSYS, .bases = {0x10a0}},
         {.hw_id = HwId::SDMA0, .instance = 0, .bases = {0x1260}},
         {.hw_id = HwId::SDMA0, .instance = 1, .bases = {0x1860}},
     };

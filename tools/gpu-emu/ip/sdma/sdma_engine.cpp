@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "gpu-emu/ip/cp/memory_ops.h"
+#include "gpu-emu/ip/cp/take_turns.h"
 
 namespace gpuemu {
 
@@ -61,36 +62,8 @@ SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance)
 }
 
 Engine::Turn SdmaEngine::run(Budget& budget) {
-    Turn result = Turn::idle;
-    for (size_t visited = 0; visited < queues_.size(); ++visited) {
-        SdmaQueue& queue = queues_[next_];
-        if (queue.has_work()) {
-            if (budget.spent()) {
-                return Turn::more;
-            }
-            const Turn turn = run_queue(queue, budget);
-            result = turn == Turn::more || result == Turn::idle ? turn : result;
-        }
-        next_ = (next_ + 1) % queues_.size();
-    }
-    return result;
-}
-
-Engine::Turn SdmaEngine::run_queue(SdmaQueue& queue, Budget& budget) {
-    Turn turn = Turn::idle;
-    while (queue.has_work()) {
-        if (budget.spent()) {
-            turn = Turn::more;
-            break;
-        }
-        const Step result = step(queue, budget);
-        if (result != Step::done) {
-            turn = result == Step::wait ? Turn::parked : Turn::more;
-            break;
-        }
-    }
-    queue.report_rptr(context_.memory);
-    return turn;
+    return take_turns(std::span(queues_), next_, budget, context_.memory,
+                      [&](SdmaQueue& queue) { return step(queue, budget); });
 }
 
 Step SdmaEngine::step(SdmaQueue& queue, Budget& budget) {
@@ -365,6 +338,11 @@ void SdmaEngine::unmap_queues(const QueueSelector& selected) {
 void SdmaEngine::reset() {
     for (SdmaQueue& queue : queues_) {
         queue.reset();
+    }
+    const uint32_t end =
+        queues_.front().first_dword() + static_cast<uint32_t>(queues_.size()) * regs::queue_stride;
+    for (uint32_t dword = first_dword_; dword < end; ++dword) {
+        context_.registers.raw(dword) = 0;
     }
     next_ = 0;
 }

@@ -36,6 +36,7 @@ public:
     bool map_queue(const MapRequest& request);
     void unmap_queues(const QueueSelector& selected);
 
+    /// All queues gone, all registers zero, as after power-on or the reset of this engine alone.
     void reset();
     std::string describe() const;
     const Oddities& oddities() const { return oddities_; }
@@ -43,7 +44,6 @@ public:
 private:
     using Packet = std::span<const uint32_t>;
 
-    Turn run_queue(SdmaQueue& queue, Budget& budget);
     Step step(SdmaQueue& queue, Budget& budget);
     Step execute(SdmaQueue& queue, Packet packet, uint32_t payload_dwords, Budget& budget);
     Step fetch_failed(SdmaQueue& queue);

@@ -59,6 +59,24 @@ TEST_P(SdmaEngineTest, RingTestOfTheDriver) {
     EXPECT_EQ(bench.registers.read(gfx + RB_RPTR), 20u);
 }
 
+TEST_P(SdmaEngineTest, AQueueThatHangsWorksAgainAfterAReset) {
+    ring.put({8 | 1u << 31 | 3u << 28, 0x2000, 0, 1, ~0u, 0});  // POLL_REGMEM: until 1 is there
+    EXPECT_EQ(run(), Turn::parked);
+    EXPECT_EQ(bench.registers.read(gfx + CONTEXT_STATUS) & 1, 1u) << "the guilty one";
+    bench.sdma0.reset();
+    EXPECT_EQ(bench.run(bench.sdma0, GetParam()), Turn::idle);
+    EXPECT_EQ(bench.registers.read(gfx + CONTEXT_STATUS) & 1, 0u);
+    EXPECT_EQ(bench.registers.read(gfx + RB_RPTR), 0u);
+
+    // As sdma_v4_4_2_restore_queue(): behind what hung.
+    bench.registers.write(gfx + RB_RPTR, ring.wptr() * 4);
+    bench.registers.write(gfx + RB_WPTR, ring.wptr() * 4);
+    start(gfx, doorbell, 0x1000);
+    ring.put({5, 0x2004, 0, 7});
+    EXPECT_EQ(run(), Turn::idle);
+    EXPECT_EQ(memory.at32(0x2004), 7u);
+}
+
 TEST_P(SdmaEngineTest, FenceAndTrap) {
     ring.put({5, 0x2000, 0, 7, 6, 0xf1234567});
     EXPECT_EQ(run(), Turn::idle);

@@ -126,15 +126,6 @@ void SdmaQueue::report_rptr(GpuMemory& memory) {
     }
 }
 
-void SdmaQueue::reset() {
-    stop();
-    // The registers are cleared by whoever resets the GPU; what stop() saved must not outlive that.
-    set_pair(RB_RPTR, 0);
-    set_pair(IB_BASE_LO, 0);
-    set(IB_SIZE, 0);
-    set(RB_CNTL, 0);
-}
-
 unsigned SdmaQueue::vmid() const {
     return regs::RB_CNTL__RB_VMID::get(reg(RB_CNTL));
 }

@@ -41,7 +41,8 @@ public:
     /// Read pointer to register and memory, if it changed.
     void report_rptr(GpuMemory& memory);
 
-    void reset();
+    /// Stops, nothing is saved for anybody; the engine clears the registers.
+    void reset() { stop(); }
 
     bool active() const { return active_; }
     bool has_work() const { return active_ && !stream.empty(); }
