@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: GPL-2.0
+"""patches/BASE/proof.json: what one recorded run on the stock kernel and one on the series said, and what that proves of each patch.
+
+Only record() writes it, out of hpctl's results.json. It names the code that ran, and carries a digest of itself: neither a patch that
+changed since nor an entry written by hand passes for proven.
+"""
+
+import hashlib
+import json
+import pathlib
+
+from patchseries.patch import SeriesError
+
+REMEMBERED = ("started", "flavour", "profile", "seed", "versions")
+
+
+def _digest(content):
+    return hashlib.sha256(json.dumps({**content, "digest": ""}, sort_keys=True).encode()).hexdigest()
+
+
+def _results(path):
+    path = pathlib.Path(path)
+    path = path / "results.json" if path.is_dir() else path
+    try:
+        run = json.loads(path.read_text())
+    except (OSError, json.JSONDecodeError) as error:
+        raise SeriesError(f"{path} is no result of hpctl: {error}") from None
+    if run.get("error") or run.get("interrupted") or not run.get("rows"):
+        raise SeriesError(f"{path}: the run did not come to its end: {run.get('error') or 'interrupted, or no rows'}")
+    return run
+
+
+def _source(run):
+    """What scripts/guest/kernel built the run's kernel from: `stock`, or the series' hash."""
+    try:
+        return (pathlib.Path(run["kernel"]) / ".source").read_text().strip()
+    except OSError:
+        raise SeriesError(f"the kernel {run['kernel']} was not built by scripts/guest/kernel: nobody knows what it is") from None
+
+
+def _rows(run):
+    """row -> check -> the worst of its results: a row may have run more than once."""
+    rows = {}
+    for row in run["rows"]:
+        checks = rows.setdefault(row["id"], {}) if row["checks"] else {}
+        for check in row["checks"]:
+            if checks.get(check["check"], {"passed": True})["passed"]:
+                checks[check["check"]] = {"passed": check["passed"], "value": check["value"]}
+    return rows
+
+
+def record(stock_results, series_results, series):
+    stock, ours = _results(stock_results), _results(series_results)
+    if _source(stock) != "stock":
+        raise SeriesError(f"{stock_results}: not a run on the stock kernel")
+    if _source(ours) != series.hash():
+        raise SeriesError(f"{series_results}: the kernel is not this version of the series ({_source(ours)}, not {series.hash()})")
+    if stock["flavour"] != ours["flavour"]:
+        raise SeriesError(f"one run is on the {stock['flavour']} kernel, the other on the {ours['flavour']} one")
+    content = {
+        "hash": series.hash(),
+        "stock": {key: stock.get(key) for key in REMEMBERED} | {"rows": _rows(stock)},
+        "series": {key: ours.get(key) for key in REMEMBERED} | {"rows": _rows(ours)},
+        "digest": "",
+    }
+    content["digest"] = _digest(content)
+    (series.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+    return Record(content)
+
+
+class Record:
+    def __init__(self, content):
+        self.hash = content["hash"]
+        self.info = content["series"]
+        self.stock = content["stock"]["rows"]
+        self.series = content["series"]["rows"]
+
+    @classmethod
+    def load(cls, series):
+        """The record of SERIES, or None where there is none."""
+        path = series.folder / "proof.json"
+        if not path.exists():
+            return None
+        content = json.loads(path.read_text())
+        if content.get("digest") != _digest(content):
+            raise SeriesError(f"{path} was edited: only `scripts/series prove` may write it")
+        return cls(content)
+
+    def lacks(self, proof):
+        """None where the run proves it; else what is missing."""
+        rows = [row for row in self.stock if row == proof.row or row.startswith(proof.row + "/")]
+        if not rows:
+            return f"row {proof.row} did not run on stock"
+        failed = []
+        for row in rows:
+            ours = self.series.get(row)
+            if ours is None:
+                return f"row {row} did not run on the series"
+            for check in proof.checks or self.stock[row]:
+                if check not in self.stock[row]:
+                    return f"row {row} has no check {check}"
+                if not ours.get(check, {"passed": False})["passed"]:
+                    return f"{row} {check} fails on the series"
+                if not self.stock[row][check]["passed"]:
+                    failed.append(check)
+        return None if failed else f"{' '.join([proof.row, *proof.checks])} passes on stock"
+
+    def table(self):
+        """Before and after, a line for each row and side by side, as a maintainer reads it in a terminal of 80 columns."""
+        lines = [f"{'row':<26} {'stock':<26} with the series", f"{'-' * 26} {'-' * 26} {'-' * 24}"]
+        for row in sorted(set(self.stock) & set(self.series)):
+            before, after = self._cells(self.stock[row]), self._cells(self.series[row])
+            for index in range(max(len(before), len(after))):
+                cells = [part[index] if index < len(part) else "" for part in (before, after)]
+                lines.append(f"{row if index == 0 else '':<26} {cells[0]:<26} {cells[1]}".rstrip())
+        return "\n".join(lines) + "\n"
+
+    @staticmethod
+    def _cells(checks):
+        failed = [f"FAIL {name} {result['value']}".strip() for name, result in checks.items() if not result["passed"]]
+        removed = checks.get("removed", {}).get("value")
+        return failed or [f"pass, removed {removed}" if removed else "pass"]
