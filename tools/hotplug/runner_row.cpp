@@ -50,6 +50,7 @@ RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, std::set<std::s
     : bed_(bed),
       row_(row),
       scenario_(*row.scenario),
+      limits_(bed.facts().flavour() == "debug" ? scenario_.limits.doubled() : scenario_.limits),
       progress_(progress),
       known_leaks_(known_leaks) {
     victim_.slot = row.victim_slot();
@@ -179,8 +180,8 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     episode.loss.event = Clock::now();
     episode.loss.kernel_log_from = bed_.kernel_log_size();
     LossOptions options;
-    options.overdue = scenario_.limits.removal;
-    const auto longest = std::max(scenario_.limits.watch, scenario_.limits.removal);
+    options.overdue = limits_.removal;
+    const auto longest = std::max(limits_.watch, limits_.removal);
     auto loss = bed_.lose(victim_.slot, step.loss, Deadline::after(longest), options);
     if (loss) {
         episode.loss = std::move(*loss);
@@ -199,7 +200,7 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
 
 void RowRun::observe_clients(Episode& episode) {
     const auto elapsed = Clock::now() - episode.loss.event;
-    const auto rest = scenario_.limits.clients * 3 / 2 - elapsed;
+    const auto rest = limits_.clients * 3 / 2 - elapsed;
     const Deadline deadline = Deadline::after(std::max<Clock::duration>(rest, kNewsDelay));
     for (GuestClient& client : clients_) {
         if (client.role() != Role::victim || !client.worker()) {
@@ -248,8 +249,8 @@ hp::Result<void> RowRun::perform(const RecoverStep& step) {
         episode.replug_failure = "not tried: the removal has not returned";
         return {};
     }
-    auto replug = bed_.recover(victim_.slot, episode.loss.loss, step.replacement,
-                               watch(scenario_.limits.replug));
+    auto replug =
+        bed_.recover(victim_.slot, episode.loss.loss, step.replacement, watch(limits_.replug));
     if (!replug) {
         return tl::unexpected(replug.error());
     }
@@ -352,7 +353,6 @@ void RowRun::judge_again(std::span<const Check> checks) {
 
 CheckResult RowRun::judge_now(Check check) {
     const auto& episodes = result_.episodes;
-    const Limits& limits = scenario_.limits;
     const bool about_loss = check == Check::removed || check == Check::clients_released ||
                             check == Check::no_access || check == Check::replug;
     if (about_loss && episodes.empty()) {
@@ -367,14 +367,14 @@ CheckResult RowRun::judge_now(Check check) {
                 .evidence = {"the guest does not answer"}};
     }
     switch (check) {
-        case Check::removed: return check_removed(episodes, limits);
-        case Check::clients_released: return check_clients_released(episodes, limits);
+        case Check::removed: return check_removed(episodes, limits_);
+        case Check::clients_released: return check_clients_released(episodes, limits_);
         case Check::no_access:
             if (lost_ && !observe_accesses()) {
                 return not_reached(check);
             }
-            return check_no_access(episodes, limits);
-        case Check::replug: return check_replug(episodes, limits);
+            return check_no_access(episodes, limits_);
+        case Check::replug: return check_replug(episodes, limits_);
         case Check::bystander: return judge_bystander();
         case Check::kfd_usable: return judge_kfd();
         case Check::steps: return check_steps(step_failure_);
@@ -395,11 +395,9 @@ CheckResult RowRun::judge_bystander() {
         found = true;
         auto troubles = client.troubles(loss);
         if (troubles.empty() && client.worker()) {
-            if (auto going = client.wait_progress(Deadline::after(scenario_.limits.stall));
-                !going) {
+            if (auto going = client.wait_progress(Deadline::after(limits_.stall)); !going) {
                 troubles.push_back(going.error().message);
-            } else if (const auto stall = client.longest_stall(loss);
-                       stall > scenario_.limits.stall) {
+            } else if (const auto stall = client.longest_stall(loss); stall > limits_.stall) {
                 troubles.push_back(fmt::format("{} stood still for {:.1f} s", client.name(),
                                                static_cast<double>(stall.count()) / 1000));
             }
@@ -438,7 +436,7 @@ std::vector<std::string> RowRun::find_row_leaks() {
         std::any_of(result_.episodes.begin(), result_.episodes.end(),
                     [](const Episode& episode) { return !episode.loss.stuck.empty(); });
     const Deadline deadline =
-        Deadline::after(stuck ? std::chrono::milliseconds(0) : scenario_.limits.settle);
+        Deadline::after(stuck ? std::chrono::milliseconds(0) : limits_.settle);
     while (true) {
         auto after = bed_.state();
         if (!after) {

@@ -67,6 +67,7 @@ private:
     Testbed& bed_;
     const Row& row_;
     const Scenario& scenario_;
+    const Limits limits_;
     Progress& progress_;
     std::set<std::string>& known_leaks_;
 

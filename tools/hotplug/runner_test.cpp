@@ -43,7 +43,8 @@ struct FakeJob {
 
 class FakeTestbed final : public Testbed {
 public:
-    explicit FakeTestbed(Flaws& flaws) : flaws_(flaws) {
+    explicit FakeTestbed(Flaws& flaws, std::set<std::string> options = {}) : flaws_(flaws) {
+        facts_.options = std::move(options);
         facts_.release = "7.3.4";
         facts_.profile = "mi300x";
         facts_.gpus = 2;
@@ -505,6 +506,14 @@ TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
     RowRun(bed, row, progress_, leaks).run();
     EXPECT_EQ(bed.overdue, scenario_.limits.removal);
     EXPECT_GT(bed.watched, std::chrono::minutes(4));
+}
+
+TEST_F(RunnerTest, LimitsAreDoubledOnTheDebugKernel) {
+    FakeTestbed bed(factory_.flaws, {"CONFIG_KASAN"});
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.overdue, scenario_.limits.removal * 2);
 }
 
 TEST_F(RunnerTest, ReplacementIsHandedOn) {

@@ -92,6 +92,14 @@ std::string StartStep::name() const {
     return fmt::format("{}@{}", program, to_string(on));
 }
 
+Limits Limits::doubled() const {
+    Limits more = *this;
+    for (auto* time : {&more.removal, &more.clients, &more.replug, &more.stall, &more.watch}) {
+        *time *= 2;
+    }
+    return more;
+}
+
 std::string describe(const Step& step) {
     return std::visit(Describe{}, step);
 }

@@ -117,6 +117,9 @@ struct Limits {
     /// How long a guest may take to come to rest before leaks are counted. No scenario needs
     /// another value.
     std::chrono::milliseconds settle{10'000};
+
+    /// For a kernel whose checks make everything several times slower. Counts stay.
+    Limits doubled() const;
 };
 
 struct Requirements {
