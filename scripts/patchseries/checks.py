@@ -111,11 +111,11 @@ def proven(series, record):
 def builds(series, stock_build, jobs):
     """Every prefix builds without a warning, and sparse (where it is installed) says of the whole no more than of stock.
 
-    STOCK_BUILD is a build folder of scripts/guest/kernel. A copy of it is patched step by step, so that make compiles what a patch
+    STOCK_BUILD is the build folder, inside its source tree, of a kernel without the series. A copy of it is patched step by step, so that make compiles what a patch
     changes and no more.
     """
     stock = stock_build.parent
-    kbuild = series.repository / "scripts/guest/kbuild"
+    kbuild = pathlib.Path(__file__).resolve().parent.parent / "guest/kbuild"
     with tempfile.TemporaryDirectory(dir=stock.parent, prefix="prefixes-") as folder:
         copy = pathlib.Path(folder) / "tree"
         run("rsync", "-a", "--exclude=/build", f"--link-dest={stock}", f"{stock}/", f"{copy}/", cwd=stock)
@@ -141,8 +141,8 @@ def builds(series, stock_build, jobs):
             tree.apply(name, patch, series.repository)
             made = make(f"-j{jobs}", *folders)
             if made.returncode:
-                errors = [line for line in made.stderr.splitlines() if "error" in line.lower()]
-                yield f"{name}: does not build: {(errors or made.stderr.splitlines() or ['?'])[0]}"
+                errors = [line for line in made.stderr.splitlines() if re.search(r"\berror\b|undefined", line)]
+                yield f"{name}: does not build: {(errors or made.stderr.splitlines() or ['no message'])[0]}"
                 return
             yield from (f"{name}: {line}" for line in made.stderr.splitlines() if "warning:" in line)
         if have_sparse:
