@@ -112,8 +112,9 @@ struct Limits {
     std::chrono::milliseconds replug{60'000};
     std::chrono::milliseconds stall{10'000};
     uint64_t accesses = 0;
-    /// How long a removal that misses its limit is watched at most, to tell its true time.
-    std::chrono::milliseconds watch{60'000};
+    /// How long a removal that misses its limit is watched at most, to tell its true time. It is
+    /// given up long before when it does nothing any more, so this is no stopwatch for slow hosts.
+    std::chrono::milliseconds watch{300'000};
     /// How long a guest may take to come to rest before leaks are counted. No scenario needs
     /// another value.
     std::chrono::milliseconds settle{10'000};
