@@ -24,10 +24,16 @@ std::vector<Bound> bounds() {
     return {
         {"one GPU: two find it lost, a removal, two resets, a suspend, two clients",
          {{lost}, {lost}, {removal}, {reset}, {reset}, {suspend}, {client}, {client}}},
-        {"one GPU: a resume that finds it absent, one more finds it lost, two removals, two "
-         "resets, "
-         "a client",
-         {{lost}, {removal}, {removal}, {reset}, {reset}, {absent_at_resume}, {client}}},
+        {"one GPU: a resume that finds it absent, one more finds it lost, the work for it, two "
+         "removals, two resets, a client",
+         {{lost},
+          {removal},
+          {removal},
+          {reset},
+          {reset},
+          {absent_at_resume},
+          {client},
+          {loss_work}}},
         {"a GPU and its replacement: both lost and removed, a reset and a client of each",
          {{lost},
           {removal},
@@ -55,6 +61,14 @@ TEST(ModelCheck, TheDriversStateMachineKeepsEveryInvariant) {
         }
         EXPECT_GT(done.at_rest, 0u);
     }
+}
+
+// Whoever was told of a loss may be overtaken by a removal before the work is queued.
+TEST(ModelCheck, WorkThatDoesNotAskForARemovalOverlapsTeardown) {
+    const StateModule module("unmodified");
+    const auto done = explore(make_roles(module.calls(), false), {{lost}, {removal}, {loss_work}});
+    ASSERT_TRUE(done.violation);
+    EXPECT_EQ(done.violation->invariant, "the work for a loss never overlaps teardown");
 }
 
 struct SeededBug {

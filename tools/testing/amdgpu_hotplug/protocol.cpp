@@ -50,9 +50,11 @@ Complaint after_lose(State& state, Actor& actor, int first) {
 }
 
 Complaint announce(State& state, Actor& actor, int) {
-    if (++gpu_of(state, actor).announced > 1) {
+    Gpu& gpu = gpu_of(state, actor);
+    if (++gpu.announced > 1) {
         return "a loss is announced once";
     }
+    gpu.work = Work::queued;
     return finish(actor);
 }
 
@@ -89,6 +91,7 @@ Complaint after_remove_begin(State& state, Actor& actor, int phase) {
     if (phase_of(gpu_of(state, actor).word) == HOTPLUG_PRESENT) {
         return "nothing is admitted once removal has begun";
     }
+    gpu_of(state, actor).removal_begun = true;
     return next(actor);
 }
 
@@ -97,9 +100,17 @@ Complaint after_wait(State& state, Actor& actor, int resetting) {
     if (resetting == 0) {
         return next(actor);
     }
-    return gpu_of(state, actor).resets == 0
-               ? Complaint("removal waits for nothing but a running reset")
-               : Complaint();
+    return gpu_of(state, actor).resets == 0 ? Complaint("nothing is waited for but a running reset")
+                                            : Complaint();
+}
+
+Complaint flush_work(State& state, Actor& actor, int) {
+    Gpu& gpu = gpu_of(state, actor);
+    if (gpu.work == Work::running) {
+        return {};
+    }
+    gpu.work = Work::idle;
+    return next(actor);
 }
 
 Complaint begin_teardown(State& state, Actor& actor, int) {
@@ -140,6 +151,7 @@ Role removal_role(const hotplug_calls& calls) {
             {{"device_lock", nullptr, lock_is_free, take_lock},
              {"remove_begin", calls.remove_begin, nullptr, after_remove_begin},
              {"wait for reset", calls.resetting, nullptr, after_wait},
+             {"flush loss work", nullptr, nullptr, flush_work},
              {"teardown begins", nullptr, nullptr, begin_teardown},
              {"may_access", calls.may_access, nullptr, access_hardware},
              {"teardown ends", nullptr, nullptr, end_teardown},
@@ -289,6 +301,39 @@ Role replug_role() {
     return {"replug", {{"probe", nullptr, slot_is_empty, probe}}};
 }
 
+// --- the work that is queued for a loss
+// --------------------------------------------------------------
+
+bool work_is_queued(const State& state, const Actor& actor) {
+    return gpu_of(state, actor).work == Work::queued;
+}
+
+Complaint begin_work(State& state, Actor& actor, int) {
+    gpu_of(state, actor).work = Work::running;
+    return next(actor);
+}
+
+Complaint begin_work_unless_removed(State& state, Actor& actor, int) {
+    Gpu& gpu = gpu_of(state, actor);
+    if (gpu.removal_begun) {
+        gpu.work = Work::idle;
+        return finish(actor);
+    }
+    return begin_work(state, actor, 0);
+}
+
+Complaint end_work(State& state, Actor& actor, int) {
+    gpu_of(state, actor).work = Work::idle;
+    return finish(actor);
+}
+
+Role loss_work_role(const hotplug_calls& calls, bool asks) {
+    return {"loss work",
+            {{"begins", nullptr, work_is_queued, asks ? begin_work_unless_removed : begin_work},
+             {"wait for reset", calls.resetting, nullptr, after_wait},
+             {"completes fences", nullptr, nullptr, end_work}}};
+}
+
 bool may_follow(int from, int to) {
     switch (from) {
         case HOTPLUG_PRESENT: return to == HOTPLUG_REMOVING || to == HOTPLUG_LOST;
@@ -300,10 +345,15 @@ bool may_follow(int from, int to) {
 
 }  // namespace
 
-std::vector<Role> make_roles(const hotplug_calls& calls) {
-    return {lost_role(calls),    removal_role(calls),          reset_role(calls),
-            suspend_role(calls), absent_at_resume_role(calls), client_role(calls),
-            replug_role()};
+std::vector<Role> make_roles(const hotplug_calls& calls, bool work_asks) {
+    return {lost_role(calls),
+            removal_role(calls),
+            reset_role(calls),
+            suspend_role(calls),
+            absent_at_resume_role(calls),
+            client_role(calls),
+            replug_role(),
+            loss_work_role(calls, work_asks)};
 }
 
 const Step* next_step(const std::vector<Role>& roles, const Actor& actor) {
@@ -331,6 +381,9 @@ Complaint check_step(const State& before, const State& after, std::uint8_t gpu) 
     }
     if (now.tearing_down && now.resets > 0) {
         return "a reset never overlaps teardown";
+    }
+    if (now.tearing_down && now.work == Work::running) {
+        return "the work for a loss never overlaps teardown";
     }
     return {};
 }

@@ -16,6 +16,9 @@
 
 namespace hp::model {
 
+/// What is done once for a loss, in a work item: fences completed, user space told.
+enum class Work : std::uint8_t { idle, queued, running };
+
 /// A GPU as the driver knows it, and, for the invariants, what has happened to it.
 struct Gpu {
     std::int8_t word = 0;
@@ -23,6 +26,8 @@ struct Gpu {
     bool was_lost = false;
     bool device_lock = false;  // the driver core's: removal and power management exclude each other
     bool tearing_down = false;
+    bool removal_begun = false;  // and told to the loss work
+    Work work = Work::idle;
     std::uint8_t announced = 0;  // losses made known to user space
     std::uint8_t removals = 0;   // that ended
     std::uint8_t resets = 0;     // that run
@@ -75,10 +80,21 @@ struct Role {
     std::vector<Step> steps;
 };
 
-enum RoleId : std::uint8_t { lost, removal, reset, suspend, absent_at_resume, client, replug };
+enum RoleId : std::uint8_t {
+    lost,
+    removal,
+    reset,
+    suspend,
+    absent_at_resume,
+    client,
+    replug,
+    loss_work
+};
 
-/// The roles, in the order of RoleId, calling these functions.
-std::vector<Role> make_roles(const hotplug_calls& calls);
+/// The roles, in the order of RoleId, calling these functions. The loss work has to see whether a
+/// removal has begun: removal flushes it, but it may be queued after that, by who was told of the
+/// loss before. `work_asks` is false to show so.
+std::vector<Role> make_roles(const hotplug_calls& calls, bool work_asks = true);
 
 /// The actor's next step, or nullptr when it has finished.
 const Step* next_step(const std::vector<Role>& roles, const Actor& actor);
