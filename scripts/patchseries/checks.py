@@ -79,9 +79,8 @@ def checkpatch(series, source):
             mail = tree.git("format-patch", "-1", "--stdout", "--no-signature")
             # The notes are no part of what is merged, and checkpatch reads them as if they were.
             mail = mail.replace("\n---\n" + patch.notes, "\n", 1) if patch.notes else mail
-            done = subprocess.run(
-                ["perl", source / "scripts/checkpatch.pl", *CHECKPATCH, "-"], cwd=source, input=mail, capture_output=True, text=True, check=False
-            )
+            command = ["perl", source / "scripts/checkpatch.pl", *CHECKPATCH, "-"]
+            done = subprocess.run(command, cwd=source, input=mail, capture_output=True, text=True, check=False)
             for line in done.stdout.splitlines():
                 yield f"{name}: {line.removeprefix('-:')}"
 
@@ -112,11 +111,11 @@ def proven(series, record):
 def builds(series, stock_build, jobs):
     """Every prefix builds without a warning, and sparse (where it is installed) says of the whole no more than of stock.
 
-    STOCK_BUILD is a build folder of scripts/guest/kernel. A copy of it is patched step by step, so that make compiles what a patch
+    STOCK_BUILD is the build folder, inside its source tree, of a kernel without the series. A copy of it is patched step by step, so that make compiles what a patch
     changes and no more.
     """
     stock = stock_build.parent
-    kbuild = series.repository / "scripts/guest/kbuild"
+    kbuild = pathlib.Path(__file__).resolve().parent.parent / "guest/kbuild"
     with tempfile.TemporaryDirectory(dir=stock.parent, prefix="prefixes-") as folder:
         copy = pathlib.Path(folder) / "tree"
         run("rsync", "-a", "--exclude=/build", f"--link-dest={stock}", f"{stock}/", f"{copy}/", cwd=stock)
@@ -131,19 +130,19 @@ def builds(series, stock_build, jobs):
 
         def sparse():
             there = [name for name in objects if (copy / (name[:-2] + ".c")).exists()]
-            said = make("C=2", "CHECK=sparse", *there).stderr
-            return collections.Counter(re.sub(r":\d+:\d+", "", line) for line in said.splitlines() if "warning:" in line or "error:" in line)
+            said = make("C=2", "CHECK=sparse", *there).stderr.splitlines()
+            return collections.Counter(re.sub(r":\d+:\d+", "", line) for line in said if re.search("warning:|error:", line))
 
+        # Whole subsystems: a header is as much a change as what includes it, and what did not change is not compiled.
+        folders = sorted({"/".join(path.split("/")[:2]) + "/" for path in objects})
         have_sparse = shutil.which("sparse") is not None
         before = sparse() if have_sparse else None
         for name, patch in zip(series.names, series.patches):
             tree.apply(name, patch, series.repository)
-            folders = sorted({"/".join(path.split("/")[:2]) + "/" for path in patch.files if path.endswith((".c", ".h", "Makefile", "Kconfig"))})
-            folders = [path for path in folders if (copy / path / "Makefile").exists()]
             made = make(f"-j{jobs}", *folders)
             if made.returncode:
-                errors = [line for line in made.stderr.splitlines() if "error" in line.lower()]
-                yield f"{name}: does not build: {(errors or made.stderr.splitlines() or ['?'])[0]}"
+                errors = [line for line in made.stderr.splitlines() if re.search(r"\berror\b|undefined", line)]
+                yield f"{name}: does not build: {(errors or made.stderr.splitlines() or ['no message'])[0]}"
                 return
             yield from (f"{name}: {line}" for line in made.stderr.splitlines() if "warning:" in line)
         if have_sparse:

@@ -3,7 +3,6 @@
 
 import pathlib
 import re
-import subprocess
 import tempfile
 
 from patchseries.patch import SeriesError
@@ -19,7 +18,11 @@ class Group:
 
 
 def _maintainer(source, files, *options):
-    command = ["perl", "scripts/get_maintainer.pl", "--no-git", "--no-rolestats", *options, "-f", *files]
+    """What get_maintainer says of FILES; of a new one, what it says of the folder."""
+    there = []
+    for path in map(pathlib.PurePath, files):
+        there.append(next(str(known) for known in (path, *path.parents) if (source / known).exists()))
+    command = ["perl", "scripts/get_maintainer.pl", "--no-git", "--no-rolestats", *options, "-f", *dict.fromkeys(there)]
     return [line for line in run(*command, cwd=source).splitlines() if line]
 
 
@@ -45,7 +48,7 @@ def groups(series, source, split):
     return list(found.values())
 
 
-def cover(series, group, subject, text, record, overview, base_commit, needs):
+def cover(group, text, record, overview, base_commit, needs):
     """Body of the cover letter."""
     parts = [text.strip() + "\n"]
     if needs:
@@ -66,7 +69,7 @@ def cover(series, group, subject, text, record, overview, base_commit, needs):
         parts.append("Not shown by a scenario (see the note under each patch):\n\n" + "".join(f"  {s}\n" for s in unshown))
     parts.append(overview)
     parts.append(f"base-commit: {base_commit}\n")
-    return f"Subject: {subject}\n\n" + "\n".join(parts)
+    return "\n".join(parts)
 
 
 def write(series, source, record, out, *, split=False, base_commit, prefix="PATCH"):
@@ -81,63 +84,55 @@ def write(series, source, record, out, *, split=False, base_commit, prefix="PATC
             raise SeriesError(f"{folder} has mails already: give an empty folder")
         with tempfile.TemporaryDirectory() as scratch:
             tree, needs = _applied(series, source, group, done, pathlib.Path(scratch))
-            count = tree.git("rev-list", "--count", "base..HEAD").strip()
-            tree.git(
-                "format-patch", "-q", "-n", "--cover-letter", "--no-signature", f"--subject-prefix={prefix}", "--thread=shallow", "-o", str(folder.resolve()), "base"
-            )
+            options = ["-q", "-n", "--cover-letter", "--no-signature", "--thread=shallow", f"--subject-prefix={prefix}"]
+            tree.git("format-patch", *options, "-o", str(folder.resolve()), "base")
+            first, *mails = sorted(folder.glob("*.patch"))
+            everybody = []
+            for mail, (_, patch) in zip(mails, group.patches):
+                people = _maintainer(source, patch.files, "--no-n")
+                everybody += people
+                head, _, body = mail.read_text(encoding="utf-8").partition("\n\n")
+                mail.write_text(f"{head}\n{_to(people)}\n{body}", encoding="utf-8")
             overview = tree.git("shortlog", "-w72,2,4", "base..HEAD") + tree.git("diff", "--stat=72", "--summary", "base", "HEAD")
-            _address(series, source, folder)
-            first = next(folder.glob("0000-*.patch"))
-            head = re.sub(r"\nSubject: .*?\n(?=\S)|\nSubject: .*\Z", "\n", first.read_text(encoding="utf-8").split("\n\n", 1)[0], flags=re.S)
-            numbered = f"[{prefix} {'0' * len(count)}/{count}] {subject}"
-            first.write_text(f"{head.rstrip()}\n" + cover(series, group, numbered, text, record, overview, base_commit, needs), encoding="utf-8")
-            _prove_am(series, source, tree, folder, pathlib.Path(scratch))
+            head = first.read_text(encoding="utf-8").partition("\nSubject: ")[0]
+            title = f"Subject: [{prefix} {'0' * len(str(len(mails)))}/{len(mails)}] {subject}"
+            body = cover(group, text, record, overview, base_commit, needs)
+            first.write_text(f"{head}\n{_to(dict.fromkeys(everybody))}{title}\n\n{body}", encoding="utf-8")
+            _prove_am(tree, mails)
         done.append(group)
     return [pathlib.Path(out) / group.name for group in done]
 
 
 def _applied(series, source, group, earlier, scratch):
     """A tree with the group's patches above `base`; where they do not apply alone, the groups EARLIER sent are under them."""
-    for number, below in enumerate(([], earlier)):
-        (scratch / str(number)).mkdir()
-        tree = Tree.of_files(source, series.edited_files, scratch / str(number))
-        for name, patch in (entry for group_below in below for entry in group_below.patches):
+    def tree_on(below, folder):
+        (scratch / folder).mkdir()
+        tree = Tree.of_files(source, series.edited_files, scratch / folder)
+        for name, patch in (entry for other in below for entry in other.patches):
             tree.apply(name, patch, series.repository)
         tree.git("tag", "-f", "base")
-        try:
-            for name, patch in group.patches:
-                tree.apply(name, patch, series.repository)
-            return tree, [group_below.name for group_below in below]
-        except SeriesError:
-            if below or not earlier:
-                raise
-    raise AssertionError("unreachable")
+        for name, patch in group.patches:
+            tree.apply(name, patch, series.repository)
+        return tree, [other.name for other in below]
+
+    try:
+        return tree_on([], "alone")
+    except SeriesError:
+        if not earlier:
+            raise
+        return tree_on(earlier, "on-top")
 
 
-def _address(series, source, folder):
-    """To: the people and lists that get_maintainer names for each patch; the cover letter goes to all of them."""
-    everybody = []
-    mails = sorted(folder.glob("*.patch"))
-    for mail in mails[1:]:
-        files = re.findall(r"^\+\+\+ b/(\S+)|^--- a/(\S+)", mail.read_text(encoding="utf-8"), re.M)
-        people = _maintainer(source, sorted({a or b for a, b in files}), "--no-n")
-        everybody += people
-        _add_header(mail, people)
-    _add_header(mails[0], list(dict.fromkeys(everybody)))
+def _to(people):
+    return "To: " + ",\n    ".join(people) + "\n" if people else ""
 
 
-def _add_header(mail, people):
-    head, _, rest = mail.read_text(encoding="utf-8").partition("\n\n")
-    to = "To: " + ",\n    ".join(people) + "\n" if people else ""
-    mail.write_text(f"{head}\n{to}\n{rest}", encoding="utf-8")
-
-
-def _prove_am(series, source, tree, folder, scratch):
+def _prove_am(tree, mails):
     """git am of the mails gives the same files as the series, and keeps no note."""
     tree.git("checkout", "-q", "-b", "am", "base")
     env = {"GIT_COMMITTER_NAME": "am", "GIT_COMMITTER_EMAIL": "am@localhost"}
-    tree.git("am", "-q", "--no-gpg-sign", *map(str, sorted(folder.resolve().glob("*.patch"))[1:]), env=env)
+    tree.git("am", "-q", "--no-gpg-sign", *(str(mail.resolve()) for mail in mails), env=env)
     if tree.git("rev-parse", "am^{tree}") != tree.git("rev-parse", "series^{tree}"):
-        raise SeriesError(f"git am of {folder} gives other files than the series")
+        raise SeriesError(f"git am of {mails[0].parent} gives other files than the series")
     if re.search(r"^Proof:", tree.git("log", "--format=%B", "base..am"), re.M):
-        raise SeriesError(f"git am of {folder} keeps notes in the messages")
+        raise SeriesError(f"git am of {mails[0].parent} keeps notes in the messages")

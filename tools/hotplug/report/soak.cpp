@@ -17,8 +17,9 @@ Soak& soak_of(std::vector<Soak>& soaks, const std::string& row) {
     if (found != soaks.end()) {
         return *found;
     }
-    soaks.push_back({.row = row});
-    return soaks.back();
+    Soak& soak = soaks.emplace_back();
+    soak.row = row;
+    return soak;
 }
 
 void add(std::vector<SoakComplaint>& all, const Complaint& complaint, unsigned cycle) {
