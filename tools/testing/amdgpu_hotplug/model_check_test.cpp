@@ -116,6 +116,10 @@ INSTANTIATE_TEST_SUITE_P(
         SeededBug{"never_admits", "a present GPU admits"},
         SeededBug{"access_after_loss", "nothing touches the hardware after its loss"},
         SeededBug{"no_access_in_removal", "hardware that answers may be used"},
+        SeededBug{"waits_for_nothing", "nothing is waited for but a running reset"},
+        SeededBug{"end_of_lost_is_no_end", "a removal ends once"},
+        SeededBug{"removal_closes_nothing", "a removal begins in REMOVING or LOST"},
+        SeededBug{"never_resets", "a present GPU may be reset"},
         SeededBug{"teardown_in_reset", "a reset never overlaps teardown"}),
     [](const auto& bug) { return bug.param.name; });
 

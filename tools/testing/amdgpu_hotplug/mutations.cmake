@@ -116,3 +116,19 @@ mutate(no_access_in_removal ${header}
 mutate(teardown_in_reset ${header}
     "return atomic_read_acquire(&state->word) & AMDGPU_HOTPLUG_RESETTING;"
     "return atomic_read_acquire(&state->word) == AMDGPU_HOTPLUG_RESETTING;")
+# Removal waits although no reset runs, for ever.
+mutate(waits_for_nothing ${header}
+    "return atomic_read_acquire(&state->word) & AMDGPU_HOTPLUG_RESETTING;"
+    "return atomic_read_acquire(&state->word) >= AMDGPU_HOTPLUG_PRESENT;")
+# The removal of a lost GPU is not told that it ended.
+mutate(end_of_lost_is_no_end ${source}
+    "return phase == AMDGPU_HOTPLUG_REMOVING || phase == AMDGPU_HOTPLUG_LOST;"
+    "return phase == AMDGPU_HOTPLUG_REMOVING;")
+# The beginning of a removal closes nothing.
+mutate(removal_closes_nothing ${source}
+    "AMDGPU_HOTPLUG_REMOVING,
+				   AMDGPU_HOTPLUG_REMOVING);"
+    "AMDGPU_HOTPLUG_PRESENT,
+				   AMDGPU_HOTPLUG_REMOVING);")
+# No GPU is ever reset.
+mutate(never_resets ${source} "int present = AMDGPU_HOTPLUG_PRESENT;" "int present = AMDGPU_HOTPLUG_GONE;")
