@@ -3,6 +3,8 @@
 // Thread: one at a time.
 #include "hotplug/machine_testbed.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <sstream>
 
@@ -80,6 +82,16 @@ hp::Result<ReplugTimeline> MachineTestbed::recover(size_t slot, Loss loss,
                                                    Deadline deadline) {
     return hotplug::recover(*machine_, machine_->slot(slot), loss, replacement, deadline)
         .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
+}
+
+hp::Result<void> MachineTestbed::emulate(size_t slot, const nlohmann::json& request) {
+    GpuSlot& gpu = machine_->slot(slot);
+    if (!gpu.has_gpu()) {
+        return hp::fail(fmt::format("slot {} has no emulated GPU", slot));
+    }
+    return gpu.emulator()
+        .request(request.at("do").get<std::string>(), request)
+        .map([](const nlohmann::json&) {});
 }
 
 hp::Result<AbsentAccesses> MachineTestbed::absent_accesses(size_t slot) {

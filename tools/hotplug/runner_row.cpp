@@ -16,7 +16,6 @@ namespace {
 
 using Clock = Deadline::Clock;
 
-constexpr auto kShellDeadline = std::chrono::seconds(30);
 /// An open of /dev/kfd takes milliseconds, or for ever behind a removal that is stuck.
 constexpr auto kOpenDeadline = std::chrono::seconds(10);
 constexpr auto kFirstJobDeadline = std::chrono::seconds(30);
@@ -159,6 +158,25 @@ hp::Result<void> RowRun::perform(const StopStep& step) {
     }
     std::erase_if(clients_, [&](const GuestClient& other) { return other.name() == step.client; });
     return {};
+}
+
+hp::Result<void> RowRun::perform(const AwaitStep& step) {
+    GuestClient* client = find_client(step.client);
+    const auto end = client->wait_end(Deadline::after(step.deadline));
+    if (!end) {
+        return hp::fail(
+            fmt::format("{}; its last line: {}", end.error().message, client->last_line()));
+    }
+    if (end->status != 0) {
+        return hp::fail(
+            fmt::format("status {}; its last line: {}", end->status, client->last_line()));
+    }
+    return {};
+}
+
+hp::Result<void> RowRun::perform(const EmulateStep& step) {
+    faulty_ = true;
+    return bed_.emulate(target(step.on).slot, step.request);
 }
 
 bool RowRun::wants(Check check) const {
@@ -313,7 +331,7 @@ hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
 }
 
 hp::Result<void> RowRun::perform(const ShellStep& step) {
-    const auto run = bed_.run({"sh", "-c", expand(step.command)}, kShellDeadline);
+    const auto run = bed_.run({"sh", "-c", expand(step.command)}, step.deadline);
     if (!run) {
         return tl::unexpected(run.error());
     }
@@ -492,6 +510,9 @@ void RowRun::end() {
     judge_again(scenario_.checks);
     if (lost_) {
         mark_unfit("the GPU is not back");
+    }
+    if (faulty_) {
+        mark_unfit("an emulator was told to misbehave");
     }
     if (!step_failure_.empty()) {
         mark_unfit(step_failure_);

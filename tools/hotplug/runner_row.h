@@ -38,7 +38,9 @@ private:
     hp::Result<void> perform(const StartStep& step);
     hp::Result<void> perform(const TellStep& step);
     hp::Result<void> perform(const StopStep& step);
+    hp::Result<void> perform(const AwaitStep& step);
     hp::Result<void> perform(const LoseStep& step);
+    hp::Result<void> perform(const EmulateStep& step);
     hp::Result<void> perform(const RecoverStep& step);
     hp::Result<void> perform(const ShellStep& step);
     hp::Result<void> perform(const WaitStep& step);
@@ -80,6 +82,7 @@ private:
     std::vector<GuestClient> clients_;
     bool lost_ = false;    // the victim is not back
     bool silent_ = false;  // the guest does not answer: each question would cost its deadline
+    bool faulty_ = false;  // an emulator was told to misbehave
     std::string step_failure_;
     std::string unfit_;
 };

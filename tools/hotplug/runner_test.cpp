@@ -148,6 +148,16 @@ public:
         return timeline;
     }
 
+    hp::Result<void> emulate(size_t slot, const nlohmann::json& request) override {
+        requests.emplace_back(slot, request);
+        if (request.at("do") == "vanish") {
+            for (auto& [id, job] : jobs_) {
+                job.view.exit = JobExit{flaws_.job_fails ? 1 : 0, 1'200'000};
+            }
+        }
+        return request.at("do") == "explode" ? hp::Result<void>(hp::fail("unknown request"))
+                                             : hp::Result<void>();
+    }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
         AbsentAccesses accesses;
         accesses.black_hole = flaws_.accesses;
@@ -200,6 +210,7 @@ public:
     std::vector<Replacement> replacements;
     Clock::duration watched{0};
     std::optional<std::chrono::milliseconds> overdue;
+    std::vector<std::pair<size_t, nlohmann::json>> requests;
 
 private:
     static std::string bdf_of(size_t slot) { return "0000:0" + std::to_string(slot + 1) + ":00.0"; }
@@ -526,6 +537,42 @@ TEST_F(RunnerTest, ReplacementIsHandedOn) {
     RowRun(bed, row, progress_, leaks).run();
     ASSERT_EQ(bed.replacements.size(), 1U);
     EXPECT_EQ(bed.replacements[0].device_id, 0x74a5);
+}
+
+TEST_F(RunnerTest, FaultGoesToTheEmulatorOfItsGpuAndCostsTheGuest) {
+    FakeTestbed bed(factory_.flaws);
+    const nlohmann::json vanish{{"do", "vanish"}};
+    scenario_.steps = {StartStep{"holder", Role::victim, {}}, EmulateStep{vanish, Role::bystander},
+                       AwaitStep{"holder@victim"}};
+    scenario_.checks = {};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    const RowResult result = RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(failures(result), Checks{});
+    ASSERT_EQ(bed.requests.size(), 1U);
+    EXPECT_EQ(bed.requests[0], (std::pair<size_t, nlohmann::json>(1, vanish)));
+    EXPECT_EQ(result.unfit, "an emulator was told to misbehave");
+}
+
+TEST_F(RunnerTest, AwaitedClientHasToEndAndToEndWell) {
+    scenario_.checks = {};
+    const StartStep start{"holder", Role::victim, {}};
+    const AwaitStep await{"holder@victim"};
+    scenario_.steps = {start, await};
+    EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
+              "step 'await the end of holder@victim': it goes on; its last line: "
+              "{\"state\":\"ready\"}");
+    factory_.flaws.job_fails = true;
+    scenario_.steps = {start, EmulateStep{{{"do", "vanish"}}, Role::victim}, await};
+    EXPECT_EQ(run_one().find(Check::steps)->evidence[0].substr(0, 52),
+              "step 'await the end of holder@victim': status 1; its");
+}
+
+TEST_F(RunnerTest, RefusedFaultFailsTheStep) {
+    scenario_.checks = {};
+    scenario_.steps = {EmulateStep{{{"do", "explode"}}, Role::victim}};
+    EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
+              "step 'emulate {\"do\":\"explode\"} on victim': unknown request");
 }
 
 TEST(ClientLines, BrokenLinesHaveNoState) {

@@ -43,8 +43,14 @@ struct Describe {
         return fmt::format("tell {} '{}'", step.client, step.line);
     }
     std::string operator()(const StopStep& step) const { return "stop " + step.client; }
+    std::string operator()(const AwaitStep& step) const {
+        return "await the end of " + step.client;
+    }
     std::string operator()(const LoseStep& step) const {
         return fmt::format("lose {}", to_string(step.loss));
+    }
+    std::string operator()(const EmulateStep& step) const {
+        return fmt::format("emulate {} on {}", step.request.dump(), to_string(step.on));
     }
     std::string operator()(const RecoverStep&) const { return "recover"; }
     std::string operator()(const ShellStep& step) const { return "shell " + step.command; }

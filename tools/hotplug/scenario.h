@@ -5,6 +5,7 @@
 #pragma once
 
 #include <chrono>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,6 +82,19 @@ struct ShellStep {
     std::string command;
     int status = 0;
     std::string output;  ///< must be contained in its standard output
+    std::chrono::milliseconds deadline{30'000};
+};
+
+/// Waits until a client ends by itself, and well: with status 0.
+struct AwaitStep {
+    std::string client;
+    std::chrono::milliseconds deadline{10'000};
+};
+
+/// Sends a request to the emulator of a GPU: a fault that is no removal, or the first part of one.
+struct EmulateStep {
+    nlohmann::json request;  ///< with "do", as protocols.md has it
+    Role on = Role::victim;
 };
 
 /// Waits for a line of the kernel log that contains `text`, from the row's start on.
@@ -99,8 +113,8 @@ struct SettleStep {
     std::chrono::milliseconds time{0};
 };
 
-using Step = std::variant<StartStep, TellStep, StopStep, LoseStep, RecoverStep, ShellStep, WaitStep,
-                          ExpectStep, SettleStep>;
+using Step = std::variant<StartStep, TellStep, StopStep, AwaitStep, LoseStep, EmulateStep,
+                          RecoverStep, ShellStep, WaitStep, ExpectStep, SettleStep>;
 
 /// `lose surprise`: for progress lines and errors.
 std::string describe(const Step& step);

@@ -109,6 +109,15 @@ public:
         return id;
     }
 
+    /// A request to an emulator: what it may contain is the emulator's to know, and to refuse.
+    nlohmann::json request() const {
+        if (!value_.is_object() || !value_.contains("do") || !value_.at("do").is_string()) {
+            refuse(
+                "expected a request of the emulator's control socket: an object with a text 'do'");
+        }
+        return nlohmann::json::parse(value_.dump());
+    }
+
     std::vector<Node> elements() const {
         if (!value_.is_array()) {
             refuse("expected a list");
@@ -210,6 +219,26 @@ Step read_stop(const Node& node) {
     return StopStep{node.at("stop").text()};
 }
 
+Step read_await(const Node& node) {
+    node.allow({"await", "seconds"});
+    AwaitStep step;
+    step.client = node.at("await").text();
+    if (node.has("seconds")) {
+        step.deadline = node.at("seconds").seconds();
+    }
+    return step;
+}
+
+Step read_emulate(const Node& node) {
+    node.allow({"emulate", "on"});
+    EmulateStep step;
+    step.request = node.at("emulate").request();
+    if (node.has("on")) {
+        step.on = read_role(node.at("on"));
+    }
+    return step;
+}
+
 Step read_lose(const Node& node) {
     node.allow({"lose"});
     return LoseStep{read_loss(node.at("lose"))};
@@ -230,7 +259,7 @@ Step read_recover(const Node& node) {
 }
 
 Step read_shell(const Node& node) {
-    node.allow({"shell", "status", "output"});
+    node.allow({"shell", "status", "output", "seconds"});
     ShellStep step;
     step.command = node.at("shell").text();
     if (node.has("status")) {
@@ -238,6 +267,9 @@ Step read_shell(const Node& node) {
     }
     if (node.has("output")) {
         step.output = node.at("output").text();
+    }
+    if (node.has("seconds")) {
+        step.deadline = node.at("seconds").seconds();
     }
     return step;
 }
@@ -268,9 +300,10 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
-    {"start", read_start}, {"tell", read_tell},       {"stop", read_stop},
-    {"lose", read_lose},   {"recover", read_recover}, {"shell", read_shell},
-    {"wait", read_wait},   {"expect", read_expect},   {"settle", read_settle},
+    {"start", read_start},     {"tell", read_tell},       {"stop", read_stop},
+    {"await", read_await},     {"emulate", read_emulate}, {"lose", read_lose},
+    {"recover", read_recover}, {"shell", read_shell},     {"wait", read_wait},
+    {"expect", read_expect},   {"settle", read_settle},
 };
 
 Step read_step(const Node& node) {
@@ -367,6 +400,9 @@ void check_order(const std::vector<Step>& steps, const std::string& where) {
         } else if (const auto* stop = std::get_if<StopStep>(&step)) {
             need_client(stop->client);
             std::erase(clients, stop->client);
+        } else if (const auto* await = std::get_if<AwaitStep>(&step)) {
+            need_client(await->client);
+            std::erase(clients, await->client);
         } else if (std::holds_alternative<LoseStep>(step)) {
             if (lost) {
                 refuse("loses a GPU that is lost already");

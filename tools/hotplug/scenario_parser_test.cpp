@@ -20,11 +20,12 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"tell": "holder@victim", "line": "read"},
         {"lose": "surprise"},
         {"wait": "text", "seconds": 2.5},
-        {"shell": "true", "status": 1, "output": "x"},
+        {"shell": "true", "status": 1, "output": "x", "seconds": 5},
+        {"emulate": {"do": "vanish_after", "accesses": 9}, "on": "bystander"},
         {"expect": ["removed", "kfd_usable"]},
         {"settle": 0.5},
         {"recover": {"device_id": "0x74a5", "vram_mib": 2048}},
-        {"stop": "holder@victim"}
+        {"await": "holder@victim", "seconds": 3}
     ],
     "checks": ["replug"],
     "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
@@ -37,12 +38,17 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->tags, (std::vector<std::string>{"flagship", "smoke"}));
     ASSERT_EQ(scenario->variants.size(), 2U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
-    ASSERT_EQ(scenario->steps.size(), 9U);
-    const auto& recover = std::get<RecoverStep>(scenario->steps[7]);
+    ASSERT_EQ(scenario->steps.size(), 10U);
+    const auto& recover = std::get<RecoverStep>(scenario->steps[8]);
     EXPECT_EQ(recover.replacement.device_id, 0x74a5);
     EXPECT_EQ(recover.replacement.vram_mib, 2048U);
     EXPECT_EQ(std::get<WaitStep>(scenario->steps[3]).deadline, std::chrono::milliseconds(2500));
     EXPECT_EQ(std::get<LoseStep>(scenario->steps[2]).loss, Loss::surprise);
+    EXPECT_EQ(std::get<ShellStep>(scenario->steps[4]).deadline, std::chrono::seconds(5));
+    const auto& emulate = std::get<EmulateStep>(scenario->steps[5]);
+    EXPECT_EQ(emulate.request, (nlohmann::json{{"do", "vanish_after"}, {"accesses", 9}}));
+    EXPECT_EQ(emulate.on, Role::bystander);
+    EXPECT_EQ(std::get<AwaitStep>(scenario->steps[9]).deadline, std::chrono::seconds(3));
     EXPECT_EQ(scenario->limits.removal, std::chrono::seconds(20));
     EXPECT_EQ(scenario->limits.watch, std::chrono::seconds(30));
     EXPECT_EQ(scenario->limits.accesses, 7U);
@@ -83,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /: unknown member 'tests', allowed: id, description, tags"},
         Bad{SCENARIO(R"("steps": 5)"), "x.json: /steps: expected a list"},
         Bad{STEPS(R"({"lsoe": "hang"})"),
-            "x.json: /steps/0: no such step, allowed: start, tell, stop, lose, recover"},
+            "x.json: /steps/0: no such step, allowed: start, tell, stop, await, emulate, lose"},
         Bad{STEPS(R"(7)"), "x.json: /steps/0: no such step, allowed: start"},
         Bad{STEPS(R"({"lose": "explode"})"),
             "x.json: /steps/0/lose: no way to lose a GPU is called 'explode', allowed: device_del, "
@@ -105,6 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps: step 'lose hang' loses a GPU that is lost already"},
         Bad{STEPS(R"({"tell": "holder@victim", "line": "x"})"),
             "x.json: /steps: step 'tell holder@victim 'x'' names a client that no step before"},
+        Bad{STEPS(R"({"emulate": "vanish"})"),
+            "x.json: /steps/0/emulate: expected a request of the emulator's control socket"},
+        Bad{STEPS(R"({"start": "a"}, {"await": "a@victim"}, {"stop": "a@victim"})"),
+            "x.json: /steps: step 'stop a@victim' names a client that no step before"},
         Bad{STEPS(R"({"start": "a"}, {"start": "a"})"),
             "x.json: /steps: step 'start a@victim' starts a client a second time"},
         Bad{SCENARIO(R"("variants": {"v": [{"lose": "hang"}]}, "steps": [{"lose": "hang"}])"),

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
@@ -52,6 +53,8 @@ public:
     virtual hp::Result<ReplugTimeline> recover(size_t slot, Loss loss,
                                                const Replacement& replacement,
                                                Deadline deadline) = 0;
+    /// A request to the emulator of the GPU in `slot`.
+    virtual hp::Result<void> emulate(size_t slot, const nlohmann::json& request) = 0;
     virtual hp::Result<AbsentAccesses> absent_accesses(size_t slot) = 0;
 
     virtual hp::Result<JobId> spawn(const std::string& name,
