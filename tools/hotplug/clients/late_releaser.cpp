@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: late_releaser, a client that lets go of its buffers while the driver takes the GPU down:
 // it keeps GTT buffers by dma-bufs only, and closes them, the oldest first, from the moment on that
-// ioctls say the GPU is gone.
-// Thread: one.
+// ioctls say the GPU is gone. Write-combined ones: TTM clears their pages when it gets them back,
+// so that nearly all of the time one buffer is on its way out. Thread: one.
 #include <sched.h>
 
 #include <CLI/CLI.hpp>
@@ -19,7 +19,7 @@ namespace {
 
 struct Options {
     std::string node;
-    unsigned count = 32;
+    unsigned count = 24;
     unsigned size_mib = 32;
 };
 
@@ -27,8 +27,9 @@ IoResult<std::vector<Fd>> allocate(DrmDevice& device, const Options& options) {
     std::vector<Fd> buffers;
     for (unsigned i = 0; i < options.count; ++i) {
         // The object's handle ends here, the dma-buf keeps it.
-        const auto object = device.create_object(std::uint64_t{options.size_mib} << 20,
-                                                 abi::AMDGPU_GEM_DOMAIN_GTT, 0);
+        const auto object =
+            device.create_object(std::uint64_t{options.size_mib} << 20, abi::AMDGPU_GEM_DOMAIN_GTT,
+                                 abi::AMDGPU_GEM_CREATE_CPU_GTT_USWC);
         if (!object) {
             return tl::unexpected(object.error());
         }
