@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <nlohmann/json.hpp>
 
@@ -16,9 +17,15 @@ namespace {
 constexpr auto kReadyDeadline = std::chrono::seconds(60);
 constexpr auto kStopDeadline = std::chrono::seconds(5);
 
+bool takes_node(const std::string& program) {
+    constexpr std::array<std::string_view, 5> programs = {
+        "always_valid", "backlog", "drm_submitter", "holder", "late_releaser"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
 /// The first arguments of the programs that need a GPU.
 std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarget& target) {
-    if (program == "drm_submitter" || program == "holder") {
+    if (takes_node(program)) {
         return {target.node};
     }
     if (program == "hsa_queue") {

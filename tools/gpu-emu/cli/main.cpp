@@ -165,6 +165,7 @@ void run(const Options& options) {
                                      .unknown_registers = {},
                                      .describe_engines = {},
                                      .inject = {},
+                                     .interrupt = {},
                                      .shutdown = [&] { loop.stop(); }};
         device.register_name = [&](uint32_t dword) { return Gpu::register_name(profile, dword); };
         if (gpu) {
@@ -174,6 +175,7 @@ void run(const Options& options) {
                                 const std::string& severity) {
                 return gpu->inject(kind, block, severity);
             };
+            device.interrupt = [&](const gpuemu::InterruptEntry& entry) { gpu->interrupt(entry); };
         }
         control.emplace(loop, options.control, std::move(device));
     }

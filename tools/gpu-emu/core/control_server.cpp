@@ -153,6 +153,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "ras") {
         return ras(request);
     }
+    if (verb == "interrupt") {
+        return interrupt(request);
+    }
     return change_loss(verb, request);
 }
 
@@ -278,6 +281,34 @@ ControlServer::Answer ControlServer::ras(const json& request) {
     }
     if (const auto done = device_.inject("ras", *block, *severity); !done) {
         return tl::unexpected(done.error());
+    }
+    return json::object();
+}
+
+ControlServer::Answer ControlServer::interrupt(const json& request) {
+    const auto client = number(request, "client", 0xff);
+    const auto source = number(request, "source", 0xff);
+    const auto ring = number(request, "ring", 0xff);
+    for (const auto* given : {&client, &source, &ring}) {
+        if (!*given) {
+            return tl::unexpected(given->error());
+        }
+    }
+    const auto vanish = request.find("vanish");
+    if (vanish != request.end() && !vanish->is_boolean()) {
+        return hp::fail("'vanish' has to be true or false");
+    }
+    if (!device_.interrupt) {
+        return hp::fail("this device has no interrupt ring");
+    }
+    if (device_.gate.state() == LossGate::State::ones) {
+        return hp::fail("the device is gone; restore it first");
+    }
+    device_.interrupt({.client_id = static_cast<uint8_t>(*client),
+                       .source_id = static_cast<uint8_t>(*source),
+                       .ring_id = static_cast<uint8_t>(*ring)});
+    if (vanish != request.end() && vanish->get<bool>()) {
+        device_.gate.vanish();
     }
     return json::object();
 }

@@ -13,6 +13,7 @@
 
 #include "gpu-emu/core/access_trace.h"
 #include "gpu-emu/core/loss_gate.h"
+#include "gpu-emu/ip/interrupt_sink.h"
 #include "lib/event_loop.h"
 #include "lib/json_connection.h"
 #include "lib/result.h"
@@ -34,6 +35,7 @@ public:
         std::function<hp::Result<void>(const std::string& kind, const std::string& block,
                                        const std::string& severity)>
             inject;
+        std::function<void(const InterruptEntry& entry)> interrupt;
         std::function<void()> shutdown;
     };
 
@@ -64,6 +66,7 @@ private:
     Answer status() const;
     Answer counters(const nlohmann::json& request);
     Answer ras(const nlohmann::json& request);
+    Answer interrupt(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);
     Answer shut_down();
 

@@ -59,6 +59,11 @@ protected:
                     injected = kind + "/" + block + "/" + severity;
                     return {};
                 },
+                .interrupt =
+                    [this](const InterruptEntry& entry) {
+                        interrupts.push_back(entry);
+                        gone_at_interrupt = gate->state() == LossGate::State::ones;
+                    },
                 .shutdown = [this] { loop.stop(); },
             });
     }
@@ -82,7 +87,34 @@ protected:
     std::unique_ptr<LossGate> gate;
     std::unique_ptr<ControlServer> server;
     std::string injected;
+    std::vector<InterruptEntry> interrupts;
+    bool gone_at_interrupt = false;
 };
+
+TEST_F(ControlServerTest, InterruptMayBeTheLastThatIsHeardOfTheDevice) {
+    const json last{
+        {"do", "interrupt"}, {"client", 2}, {"source", 3}, {"ring", 1}, {"vanish", true}};
+    EXPECT_TRUE(ok(last));
+    ASSERT_EQ(interrupts.size(), 1U);
+    EXPECT_EQ(interrupts[0].client_id, 2);
+    EXPECT_EQ(interrupts[0].source_id, 3);
+    EXPECT_EQ(interrupts[0].ring_id, 1);
+    EXPECT_FALSE(gone_at_interrupt) << "it is sent, and then the device vanishes";
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
+    EXPECT_EQ(server->handle(last)["error"], "the device is gone; restore it first");
+}
+
+TEST_F(ControlServerTest, InterruptWithoutItsNumbersIsRefused) {
+    EXPECT_EQ(server->handle({{"do", "interrupt"}, {"client", 256}})["error"],
+              "'client' has to be a number from 0 to 255");
+    EXPECT_EQ(server->handle({{"do", "interrupt"},
+                              {"client", 1},
+                              {"source", 1},
+                              {"ring", 1},
+                              {"vanish", 1}})["error"],
+              "'vanish' has to be true or false");
+    EXPECT_TRUE(interrupts.empty());
+}
 
 TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
     gate->attach(host);

@@ -331,6 +331,10 @@ hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
     return impl_->ras.inject(block, severity);
 }
 
+void Gpu::interrupt(const InterruptEntry& entry) {
+    impl_->ih.raise(entry);
+}
+
 void Gpu::fill_resident_vram_with_ones() {
     impl_->vram.fill_resident_with_ones();
 }

@@ -10,6 +10,7 @@
 
 #include "gpu-emu/core/engine.h"
 #include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/profiles/profile.h"
 #include "lib/result.h"
@@ -42,6 +43,9 @@ public:
     /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable" | "poison"). One clear
     /// error for what is not known.
     hp::Result<void> inject(const std::string& kind, const std::string& block, const std::string& severity);
+
+    /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
+    void interrupt(const InterruptEntry& entry);
 
     /// VRAM as seen by whoever mapped it turns to all ones: only pages that were ever touched are written.
     void fill_resident_vram_with_ones();

@@ -39,6 +39,8 @@ union GemCreate {
 constexpr std::uint64_t AMDGPU_GEM_DOMAIN_GTT = 0x2;
 constexpr std::uint64_t AMDGPU_GEM_DOMAIN_VRAM = 0x4;
 constexpr std::uint64_t AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED = 1 << 0;
+constexpr std::uint64_t AMDGPU_GEM_CREATE_CPU_GTT_USWC = 1 << 2;
+constexpr std::uint64_t AMDGPU_GEM_CREATE_VM_ALWAYS_VALID = 1 << 6;
 
 union GemMmap {
     struct {

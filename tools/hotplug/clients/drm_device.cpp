@@ -36,18 +36,13 @@ IoResult<DrmDevice> DrmDevice::open(const std::string& node) {
 }
 
 IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_t domain) {
-    abi::GemCreate create{};
-    create.in.bo_size = size;
-    create.in.alignment = 4096;
-    create.in.domains = domain;
-    if (domain == abi::AMDGPU_GEM_DOMAIN_VRAM) {
-        create.in.domain_flags = abi::AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED;
+    auto created = create_object(
+        size, domain,
+        domain == abi::AMDGPU_GEM_DOMAIN_VRAM ? abi::AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED : 0);
+    if (!created) {
+        return created;
     }
-    auto called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_CREATE, &create, "AMDGPU_GEM_CREATE");
-    if (!called) {
-        return tl::unexpected(called.error());
-    }
-    BufferObject buffer(fd(), create.out.handle);
+    BufferObject buffer = std::move(*created);
 
     abi::GemVa va{};
     va.handle = buffer.handle();
@@ -56,7 +51,7 @@ IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_
                abi::AMDGPU_VM_PAGE_EXECUTABLE;
     va.va_address = next_address_;
     va.map_size = size;
-    called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_VA, &va, "AMDGPU_GEM_VA");
+    auto called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_VA, &va, "AMDGPU_GEM_VA");
     if (!called) {
         return tl::unexpected(called.error());
     }
@@ -77,6 +72,24 @@ IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_
     }
     buffer.mapping_ = Mapping(address, size);
     return buffer;
+}
+
+IoResult<BufferObject> DrmDevice::create_object(std::uint64_t size, std::uint64_t domain,
+                                                std::uint64_t flags) {
+    abi::GemCreate create{};
+    create.in.bo_size = size;
+    create.in.alignment = 4096;
+    create.in.domains = domain;
+    create.in.domain_flags = flags;
+    return io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_CREATE, &create, "AMDGPU_GEM_CREATE").map([&] {
+        return BufferObject(fd(), create.out.handle);
+    });
+}
+
+IoResult<Fd> DrmDevice::export_dma_buf(const BufferObject& buffer) {
+    abi::PrimeHandle request{buffer.handle(), O_CLOEXEC | O_RDWR, -1};
+    return io_call(fd(), abi::DRM_IOCTL_PRIME_HANDLE_TO_FD, &request, "PRIME_HANDLE_TO_FD")
+        .map([&] { return Fd(request.fd); });
 }
 
 IoResult<std::uint32_t> DrmDevice::create_context() {

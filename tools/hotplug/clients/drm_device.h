@@ -49,6 +49,12 @@ public:
     /// `domain`: AMDGPU_GEM_DOMAIN_*. VRAM is asked for where the CPU sees it.
     IoResult<BufferObject> create_buffer(std::uint64_t size, std::uint64_t domain);
 
+    /// Nothing but the object: neither the GPU nor the CPU has it mapped.
+    IoResult<BufferObject> create_object(std::uint64_t size, std::uint64_t domain,
+                                         std::uint64_t flags);
+
+    IoResult<Fd> export_dma_buf(const BufferObject& buffer);
+
     IoResult<std::uint32_t> create_context();
 
     /// How many rings of the kind AMDGPU_HW_IP_* there are.

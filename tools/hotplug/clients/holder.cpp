@@ -36,12 +36,6 @@ struct Held {
     Fd sync_file;
 };
 
-IoResult<Fd> export_dma_buf(const DrmDevice& device, const BufferObject& buffer) {
-    abi::PrimeHandle request{buffer.handle(), O_CLOEXEC | O_RDWR, -1};
-    return io_call(device.fd(), abi::DRM_IOCTL_PRIME_HANDLE_TO_FD, &request, "PRIME_HANDLE_TO_FD")
-        .map([&] { return Fd(request.fd); });
-}
-
 IoResult<Mapping> map_dma_buf(const Fd& dma_buf) {
     void* address =
         ::mmap(nullptr, buffer_size, PROT_READ | PROT_WRITE, MAP_SHARED, dma_buf.get(), 0);
@@ -91,7 +85,7 @@ IoResult<Held> take_hold(const std::string& node) {
     if (!sync_file) {
         return tl::unexpected(sync_file.error());
     }
-    auto dma_buf = export_dma_buf(*device, *buffer);
+    auto dma_buf = device->export_dma_buf(*buffer);
     if (!dma_buf) {
         return tl::unexpected(dma_buf.error());
     }

@@ -2,7 +2,7 @@
 // Purpose: mmio_probe, which maps a BAR through sysfs and times single reads and writes.
 // Thread: one.
 // Not modelled: side effects. The dword at the offset is read, and with --write written back with
-// what it read.
+// what it read. With --set it gets that value, and nothing is timed.
 #include <fcntl.h>
 #include <sys/mman.h>
 
@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Options {
     std::uint64_t offset = 0;
     std::uint64_t count = 10000;
     bool write = false;
+    std::optional<std::uint32_t> set;
 };
 
 IoResult<Mapping> map_page(const Options& options) {
@@ -85,6 +87,11 @@ int run_client(const Options& options) {
     }
     volatile std::uint32_t& dword = mapping->dwords()[(options.offset % mapping->size()) / 4];
     report.ready({{"bdf", options.bdf}, {"bar", options.bar}, {"offset", options.offset}});
+    if (options.set) {
+        dword = *options.set;
+        report.say("result", {{"value", std::uint32_t{dword}}});
+        return report.end("done");
+    }
     std::uint32_t value = dword;
     json result = {{"value", value}};
     result["read"] = time_accesses(options.count, report, [&] { value = dword; });
@@ -108,6 +115,7 @@ int main(int argc, char** argv) {
     app.add_option("--count", options.count, "how many accesses of each kind")
         ->check(CLI::PositiveNumber);
     app.add_flag("--write", options.write, "time writes too: the value read is written back");
+    app.add_option("--set", options.set, "write this value instead of timing (0x... for hex)");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
