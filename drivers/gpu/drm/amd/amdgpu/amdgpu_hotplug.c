@@ -1,0 +1,478 @@
+// SPDX-License-Identifier: MIT
+
+#include <linux/debugfs.h>
+#include <linux/pci.h>
+#include <linux/wait_bit.h>
+
+#include <drm/drm_drv.h>
+
+#include "amdgpu.h"
+#include "amdgpu_hotplug.h"
+#include "amdgpu_reset.h"
+#include "amdgpu_ras.h"
+#include "amdgpu_trace.h"
+
+/**
+ * DOC: loss and removal of a GPU
+ *
+ * One decision, "the device is gone", is taken from PCI configuration space or
+ * from the PCI core, never from the value of one register, and latched in
+ * amdgpu_hotplug_mark_lost(). From then on no access is made, each loop that
+ * polls the hardware ends, all fences signal with -ENODEV, nothing new is
+ * admitted, no reset begins, and the removal leaves the hardware alone. See
+ * Documentation/gpu/amdgpu/hotplug.rst for what user space sees of it.
+ */
+
+/* How long an orderly removal waits for the jobs that the GPU executes */
+#define AMDGPU_HOTPLUG_DRAIN_MS	200
+
+/* At most one read of configuration space in this time by those who poll */
+#define AMDGPU_HOTPLUG_POLL_MS	10
+
+static void amdgpu_hotplug_lost_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, hotplug.lost_work);
+
+	/* A probe that finds its device lost fails, and cleans up by itself. */
+	if (!adev_to_drm(adev)->registered)
+		return;
+
+	/* A reset stops and starts the schedulers, too: after it. */
+	wait_var_event(&adev->hotplug.state,
+		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
+
+	/* What user space maps of the BARs is dummy pages from now on. */
+	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
+
+	amdgpu_hotplug_complete_fences(adev);
+
+	/* A device that only failed must not do DMA into what is freed now. */
+	if (pci_device_is_present(adev->pdev))
+		pci_clear_master(adev->pdev);
+
+	/* Only another device in its place, or a rescan, helps. */
+	drm_dev_wedged_event(adev_to_drm(adev), DRM_WEDGE_RECOVERY_BUS_RESET,
+			     NULL);
+}
+
+/**
+ * amdgpu_hotplug_init - prepare a GPU for being lost or removed
+ * @adev: amdgpu device
+ *
+ * Context: probe, before the first access to the hardware.
+ */
+void amdgpu_hotplug_init(struct amdgpu_device *adev)
+{
+	INIT_WORK(&adev->hotplug.lost_work, amdgpu_hotplug_lost_work);
+	adev->hotplug.next_check = jiffies;
+}
+
+/**
+ * amdgpu_hotplug_lost - is the hardware known to be gone?
+ * @adev: amdgpu device
+ *
+ * What the PCI core knows counts before the driver has been told of it.
+ *
+ * Context: any.
+ * Return: true if the hardware must not be touched any more.
+ */
+bool amdgpu_hotplug_lost(struct amdgpu_device *adev)
+{
+	return !amdgpu_hotplug_state_may_access(&adev->hotplug.state) ||
+	       pci_dev_is_disconnected(adev->pdev);
+}
+
+/**
+ * amdgpu_hotplug_admits - may user space start something new?
+ * @adev: amdgpu device
+ *
+ * Context: any.
+ * Return: true if the GPU is neither lost nor being removed.
+ */
+bool amdgpu_hotplug_admits(struct amdgpu_device *adev)
+{
+	return amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
+	       !pci_dev_is_disconnected(adev->pdev);
+}
+
+/**
+ * amdgpu_hotplug_mark_lost - latch that the hardware is gone
+ * @adev: amdgpu device
+ * @reason: how it was found out, for the log; a string that stays
+ *
+ * What sleeps is left to a work, which the removal waits for.
+ *
+ * Context: any, and any number of times.
+ */
+void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
+{
+	bool removing = amdgpu_hotplug_state_phase(&adev->hotplug.state) ==
+			AMDGPU_HOTPLUG_REMOVING;
+
+	/* Those who look at nothing but these stop before the state tells. */
+	adev->no_hw_access = true;
+	/* Loops that poll count to this, and evaluate it in each iteration. */
+	WRITE_ONCE(adev->usec_timeout, 1);
+
+	if (!amdgpu_hotplug_state_lose(&adev->hotplug.state))
+		return;
+
+	adev->hotplug.reason = reason;
+	trace_amdgpu_hotplug(adev, "lost", reason);
+	dev_err(adev->dev, "device lost: %s\n", reason);
+	/* The removal completes the fences itself, and there is no one to tell. */
+	if (!removing)
+		queue_work(system_dfl_wq, &adev->hotplug.lost_work);
+}
+
+/**
+ * amdgpu_hotplug_check - look whether the hardware is still there
+ * @adev: amdgpu device
+ * @reason: what made the caller ask, for the log; a string that stays
+ *
+ * Reads configuration space once, and marks the GPU lost if nothing answers.
+ * While a reset or a PCI error recovery runs nothing may answer for a moment, so
+ * that only the word of the PCI core counts then.
+ *
+ * Context: any. The device is not in a low-power state.
+ * Return: 0 if the GPU is there, -ENODEV if not.
+ */
+int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
+{
+	struct amdgpu_hotplug_state *state = &adev->hotplug.state;
+	bool gone;
+
+	if (!amdgpu_hotplug_state_may_access(state))
+		return -ENODEV;
+
+	if (pci_channel_offline(adev->pdev))
+		gone = pci_dev_is_disconnected(adev->pdev);
+	else
+		gone = !amdgpu_hotplug_state_resetting(state) &&
+		       !amdgpu_in_reset(adev) &&
+		       !pci_device_is_present(adev->pdev);
+	if (!gone)
+		return 0;
+
+	amdgpu_hotplug_mark_lost(adev, reason);
+
+	return -ENODEV;
+}
+
+/**
+ * amdgpu_hotplug_poll - ask in a loop that waits for the hardware
+ * @adev: amdgpu device
+ *
+ * For loops that would otherwise wait for an absent device for long. Reads
+ * configuration space, but not more often than each 10 ms.
+ *
+ * Context: any. The device is not in a low-power state.
+ * Return: true if the loop has to end because the GPU is lost.
+ */
+bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
+{
+	unsigned long now = jiffies;
+
+	if (amdgpu_hotplug_lost(adev)) {
+		amdgpu_hotplug_check(adev, "disconnected");
+		return true;
+	}
+
+	/* Probe resets the GPU without ado */
+	if ((amdgpu_hotplug_admits(adev) && !adev_to_drm(adev)->registered) ||
+	    time_before(now, READ_ONCE(adev->hotplug.next_check)))
+		return false;
+	WRITE_ONCE(adev->hotplug.next_check,
+		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+
+	return amdgpu_hotplug_check(adev, "no answer") != 0;
+}
+
+/**
+ * amdgpu_hotplug_reset_begin - ask to reset a GPU
+ * @adev: amdgpu device
+ *
+ * Context: process, with the write side of the reset domain's semaphore held.
+ * Return: true if the reset may begin and has to be ended with
+ * amdgpu_hotplug_reset_end(), false if the GPU is lost or being removed.
+ */
+bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev)
+{
+	return !pci_dev_is_disconnected(adev->pdev) &&
+	       amdgpu_hotplug_state_reset_begin(&adev->hotplug.state);
+}
+
+/**
+ * amdgpu_hotplug_reset_end - a reset has ended, well or badly
+ * @adev: amdgpu device
+ *
+ * Lets the removal and the work of a loss go on that waited for it.
+ *
+ * Context: process.
+ */
+void amdgpu_hotplug_reset_end(struct amdgpu_device *adev)
+{
+	amdgpu_hotplug_state_reset_end(&adev->hotplug.state);
+	wake_up_var(&adev->hotplug.state);
+}
+
+/**
+ * amdgpu_hotplug_schedule_reset - queue a reset of a GPU
+ * @adev: amdgpu device
+ * @work: the work that resets it
+ *
+ * amdgpu_hotplug_remove_begin() waits for the read side before it cancels, so
+ * that no reset is queued after it.
+ *
+ * Context: any.
+ * Return: false if @work was queued already; true if it was queued, or dropped
+ * because the GPU is lost or being removed.
+ */
+bool amdgpu_hotplug_schedule_reset(struct amdgpu_device *adev,
+				   struct work_struct *work)
+{
+	guard(rcu)();
+
+	return !amdgpu_hotplug_admits(adev) ||
+	       amdgpu_reset_domain_schedule(adev->reset_domain, work);
+}
+
+/* Works are initialized with the parts of the driver that use them */
+static void amdgpu_hotplug_cancel_work(struct work_struct *work)
+{
+	if (work->func)
+		cancel_work_sync(work);
+}
+
+static void amdgpu_hotplug_cancel_resets(struct amdgpu_device *adev)
+{
+	struct amdgpu_ras *ras = amdgpu_ras_get_context(adev);
+
+	amdgpu_hotplug_cancel_work(&adev->reset_work);
+	amdgpu_hotplug_cancel_work(&adev->kfd.reset_work);
+	amdgpu_hotplug_cancel_work(&adev->virt.flr_work);
+	if (ras)
+		amdgpu_hotplug_cancel_work(&ras->recovery_work);
+	amdgpu_hotplug_cancel_work(&adev->xgmi_reset_work);
+}
+
+/**
+ * amdgpu_hotplug_step - note a step of the removal for the timeline
+ * @adev: amdgpu device
+ * @step: the step that begins; a string that stays
+ *
+ * Context: process.
+ */
+void amdgpu_hotplug_step(struct amdgpu_device *adev, const char *step)
+{
+	trace_amdgpu_hotplug(adev, "step", step);
+}
+
+/**
+ * amdgpu_hotplug_remove_begin - the driver is to be unbound from a GPU
+ * @adev: amdgpu device
+ *
+ * Finds out whether the hardware still answers, lets nothing new begin and
+ * waits for a running reset, so that what follows has the GPU for itself.
+ *
+ * Context: process, with the device lock held; no lock that a reset takes.
+ */
+void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
+{
+	adev->hotplug.removal_started = ktime_get();
+
+	/* Now, so that a reset that runs ends soon */
+	amdgpu_hotplug_check(adev, "disconnected");
+	amdgpu_hotplug_state_remove_begin(&adev->hotplug.state);
+	trace_amdgpu_hotplug(adev, "removing", adev->hotplug.reason ?: "");
+
+	wait_var_event(&adev->hotplug.state,
+		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
+	if (!pci_device_is_present(adev->pdev))
+		amdgpu_hotplug_mark_lost(adev, "absent at removal");
+
+	/* See amdgpu_hotplug_schedule_reset() */
+	synchronize_rcu();
+	amdgpu_hotplug_cancel_resets(adev);
+	flush_work(&adev->hotplug.lost_work);
+}
+
+/* The ring at @i of @adev->rings if it has fences, else NULL */
+static struct amdgpu_ring *amdgpu_hotplug_ring(struct amdgpu_device *adev, int i)
+{
+	struct amdgpu_ring *ring = adev->rings[i];
+
+	return ring && ring->fence_drv.initialized ? ring : NULL;
+}
+
+/*
+ * Give the GPU a moment to finish what it executes; nothing else is sent to it.
+ */
+static void amdgpu_hotplug_drain(struct amdgpu_device *adev)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS);
+	int i;
+
+	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
+		struct amdgpu_ring *ring = amdgpu_hotplug_ring(adev, i);
+		long left = end - jiffies;
+
+		if (ring && left > 0)
+			amdgpu_fence_wait_empty_timeout(ring, left);
+	}
+}
+
+static bool amdgpu_hotplug_has_sched(struct amdgpu_ring *ring)
+{
+	return ring && ring->sched.ops && !ring->no_scheduler;
+}
+
+/**
+ * amdgpu_hotplug_complete_fences - signal all fences of a GPU with -ENODEV
+ * @adev: amdgpu device
+ *
+ * The schedulers run on, until the GPU's last reference is dropped: a job that
+ * becomes ready later fails in amdgpu_job_run() and is freed as any other.
+ *
+ * Context: process, when no reset runs. The phase is not
+ * %AMDGPU_HOTPLUG_PRESENT, therefore no job is emitted after the schedulers
+ * were stopped once.
+ */
+void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
+{
+	struct amdgpu_ring *ring;
+	int i;
+
+	if (!amdgpu_hotplug_lost(adev))
+		amdgpu_hotplug_drain(adev);
+
+	/* A job that waits for a free slot would not let its scheduler stop */
+	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
+		ring = amdgpu_hotplug_ring(adev, i);
+		if (ring)
+			amdgpu_fence_driver_force_completion(ring, NULL);
+	}
+
+	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
+		ring = amdgpu_hotplug_ring(adev, i);
+		if (amdgpu_hotplug_has_sched(ring))
+			drm_sched_wqueue_stop(&ring->sched);
+	}
+
+	/* All is processed, so that those who do it now do it for the last time */
+	if (adev->irq.installed) {
+		synchronize_irq(adev->irq.irq);
+		flush_work(&adev->irq.ih1_work);
+		flush_work(&adev->irq.ih2_work);
+		flush_work(&adev->irq.ih_soft_work);
+	}
+
+	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
+		ring = amdgpu_hotplug_ring(adev, i);
+		if (!ring)
+			continue;
+
+		timer_delete_sync(&ring->fence_drv.fallback_timer);
+		amdgpu_fence_driver_abort(ring);
+		if (amdgpu_hotplug_has_sched(ring))
+			drm_sched_wqueue_start(&ring->sched);
+	}
+
+	amdgpu_hotplug_step(adev, "fences signalled");
+}
+
+/**
+ * amdgpu_hotplug_remove_end - the driver is unbound from a GPU
+ * @adev: amdgpu device
+ *
+ * What open files still keep is memory; nothing of it may touch the BARs, which
+ * the next device may own already.
+ *
+ * Context: process, with the device lock held.
+ */
+void amdgpu_hotplug_remove_end(struct amdgpu_device *adev)
+{
+	adev->no_hw_access = true;
+	WRITE_ONCE(adev->usec_timeout, 1);
+	amdgpu_hotplug_state_remove_end(&adev->hotplug.state);
+	trace_amdgpu_hotplug(adev, "gone", "");
+	dev_info(adev->dev, "removed in %lld ms\n",
+		 ktime_ms_delta(ktime_get(), adev->hotplug.removal_started));
+}
+
+/**
+ * amdgpu_hotplug_fini - the last reference to a GPU is dropped
+ * @adev: amdgpu device
+ *
+ * Context: process.
+ */
+void amdgpu_hotplug_fini(struct amdgpu_device *adev)
+{
+	amdgpu_hotplug_cancel_work(&adev->hotplug.lost_work);
+}
+
+#ifdef CONFIG_DRM_AMDGPU_HOTPLUG_INJECT
+static const char * const amdgpu_hotplug_phases[] = {
+	[AMDGPU_HOTPLUG_PRESENT] = "present",
+	[AMDGPU_HOTPLUG_REMOVING] = "removing",
+	[AMDGPU_HOTPLUG_LOST] = "lost",
+	[AMDGPU_HOTPLUG_GONE] = "gone",
+};
+
+static ssize_t amdgpu_hotplug_inject_read(struct file *file, char __user *buf,
+					  size_t size, loff_t *pos)
+{
+	struct amdgpu_device *adev = file->private_data;
+	char text[16];
+	int len;
+
+	len = scnprintf(text, sizeof(text), "%s\n",
+			amdgpu_hotplug_phases[amdgpu_hotplug_state_phase(&adev->hotplug.state)]);
+
+	return simple_read_from_buffer(buf, size, pos, text, len);
+}
+
+static ssize_t amdgpu_hotplug_inject_write(struct file *file,
+					   const char __user *buf,
+					   size_t size, loff_t *pos)
+{
+	struct amdgpu_device *adev = file->private_data;
+	char text[16] = {};
+
+	if (size >= sizeof(text))
+		return -EINVAL;
+	if (copy_from_user(text, buf, size))
+		return -EFAULT;
+	if (!sysfs_streq(text, "lost"))
+		return -EINVAL;
+
+	amdgpu_hotplug_mark_lost(adev, "injected through debugfs");
+
+	return size;
+}
+
+static const struct file_operations amdgpu_hotplug_inject_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = amdgpu_hotplug_inject_read,
+	.write = amdgpu_hotplug_inject_write,
+	.llseek = default_llseek,
+};
+
+/**
+ * amdgpu_hotplug_debugfs_init - let the loss of a GPU be injected
+ * @adev: amdgpu device
+ *
+ * Creates amdgpu_hotplug in the debugfs folder of the DRM device. It tells the
+ * phase; "lost" written to it makes the driver treat the GPU as lost.
+ *
+ * Context: process, probe.
+ */
+void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev)
+{
+	debugfs_create_file("amdgpu_hotplug", 0600,
+			    adev_to_drm(adev)->primary->debugfs_root, adev,
+			    &amdgpu_hotplug_inject_fops);
+}
+#endif

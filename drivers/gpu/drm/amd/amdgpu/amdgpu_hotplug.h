@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: MIT */
+#ifndef __AMDGPU_HOTPLUG_H__
+#define __AMDGPU_HOTPLUG_H__
+
+#include <linux/workqueue.h>
+
+#include "amdgpu_hotplug_state.h"
+
+struct amdgpu_device;
+
+/**
+ * struct amdgpu_hotplug - what a GPU needs to be lost or removed
+ *
+ * @state: the phase, and whether a reset runs
+ * @lost_work: the part of a loss that sleeps: completes fences, tells user
+ *	space
+ * @reason: why the GPU was found lost, for the log; written once, by whom
+ *	amdgpu_hotplug_state_lose() told to announce the loss
+ * @next_check: in jiffies, when amdgpu_hotplug_poll() may next read
+ *	configuration space. Racy, which costs at most one more read.
+ * @removal_started: when amdgpu_hotplug_remove_begin() was called; owned by the
+ *	removing thread
+ *
+ * Embedded in struct amdgpu_device and of its lifetime.
+ */
+struct amdgpu_hotplug {
+	struct amdgpu_hotplug_state state;
+	struct work_struct lost_work;
+	const char *reason;
+	unsigned long next_check;
+	ktime_t removal_started;
+};
+
+void amdgpu_hotplug_init(struct amdgpu_device *adev);
+void amdgpu_hotplug_fini(struct amdgpu_device *adev);
+
+bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
+bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
+bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
+int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
+void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
+
+bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev);
+void amdgpu_hotplug_reset_end(struct amdgpu_device *adev);
+bool amdgpu_hotplug_schedule_reset(struct amdgpu_device *adev,
+				   struct work_struct *work);
+
+void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev);
+void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev);
+void amdgpu_hotplug_step(struct amdgpu_device *adev, const char *step);
+void amdgpu_hotplug_remove_end(struct amdgpu_device *adev);
+
+#ifdef CONFIG_DRM_AMDGPU_HOTPLUG_INJECT
+void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev);
+#else
+static inline void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev)
+{
+}
+#endif
+
+#endif
