@@ -12,6 +12,7 @@
 #include <map>
 
 #include "hotplug/runner_row.h"
+#include "lib/temp_tree.h"
 
 namespace hotplug {
 namespace {
@@ -255,12 +256,10 @@ public:
 
 class RunnerTest : public testing::Test {
 protected:
-    RunnerTest() : results_(std::filesystem::path(testing::TempDir()) / "runner-test") {
-        std::filesystem::remove_all(results_);
-        std::filesystem::create_directories(results_);
+    RunnerTest() {
+        tree_.file("s.json", "{}");
         scenario_.id = "s";
         scenario_.file = results_ / "s.json";
-        std::ofstream(scenario_.file) << "{}";
         scenario_.description = "loses a GPU";
         scenario_.steps = {StartStep{"drm_submitter", Role::bystander, {}},
                            StartStep{"drm_submitter", Role::victim, {}}, LoseStep{Loss::surprise},
@@ -269,7 +268,6 @@ protected:
                             Check::bystander, Check::kfd_usable,       Check::replug};
         scenario_.limits.settle = std::chrono::milliseconds(1);
     }
-    ~RunnerTest() override { std::filesystem::remove_all(results_); }
 
     RunReport run_rows(const std::vector<Row>& rows) {
         Runner runner(factory_, progress_, {results_, [&](const GuestFacts&) {
@@ -294,7 +292,8 @@ protected:
         return failed;
     }
 
-    std::filesystem::path results_;
+    hp::TempTree tree_;
+    const std::filesystem::path results_ = tree_.root();
     Scenario scenario_;
     FakeFactory factory_;
     SilentProgress progress_;

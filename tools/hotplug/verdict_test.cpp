@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "lib/temp_tree.h"
+
 namespace hotplug {
 namespace {
 
@@ -154,13 +156,12 @@ TEST(Expected, CheckThatFailsInSomeCyclesOnlyIsARace) {
 }
 
 TEST(Expected, ExactReleaseGoesBeforeVersion) {
-    const auto folder = std::filesystem::path(testing::TempDir()) / "expected-test";
-    std::filesystem::create_directories(folder);
+    const hp::TempTree tree;
+    const std::filesystem::path folder = tree.root();
     EXPECT_EQ(expected_file(folder, "7.3.4-rc1+", "fast"), folder / "7.3-fast.json");
     std::ofstream(folder / "7.3.4-fast.json") << "[]";
     EXPECT_EQ(expected_file(folder, "7.3.4", "fast"), folder / "7.3.4-fast.json");
     EXPECT_EQ(expected_file(folder, "7.3.4", "debug"), folder / "7.3-debug.json");
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

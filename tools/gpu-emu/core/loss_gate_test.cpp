@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <string>
 
 #include "gpu-emu/core/toy_function.h"
 #include "gpu-emu/core/trace_reader.h"
 #include "lib/clock.h"
+#include "lib/temp_tree.h"
 
 namespace gpuemu {
 namespace {
@@ -257,7 +257,8 @@ TEST_F(LossGateTest, WhatSurvivesInABlackHoleIsItsConfigSpace) {
 }
 
 TEST_F(LossGateTest, TheTraceTellsTheStoryInOrder) {
-    const std::string path = testing::TempDir() + "loss-gate-trace";
+    const hp::TempTree tree;
+    const std::string path = tree.root() / "trace";
     {
         AccessTrace trace(path, "toy");
         LossGate traced(function, engines, loop,
@@ -277,7 +278,6 @@ TEST_F(LossGateTest, TheTraceTellsTheStoryInOrder) {
     while (const auto record = reader->next()) {
         records.push_back(*record);
     }
-    std::filesystem::remove(path);
     ASSERT_EQ(records.size(), 7u);
     EXPECT_EQ(records[0].kind, TraceKind::attached);
     EXPECT_EQ(records[1].kind, TraceKind::mmio_read);

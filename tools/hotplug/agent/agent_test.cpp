@@ -13,7 +13,7 @@
 #include <cerrno>
 #include <optional>
 
-#include "hotplug/agent/temp_tree.h"
+#include "lib/temp_tree.h"
 
 namespace hp::agent {
 namespace {

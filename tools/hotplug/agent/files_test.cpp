@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "hotplug/agent/temp_tree.h"
+#include "lib/temp_tree.h"
 
 namespace hp::agent {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "hotplug/agent/temp_tree.h"
+#include "lib/temp_tree.h"
 
 namespace hp::agent {
 namespace {

@@ -26,6 +26,7 @@
 #include "hotplug/report/progress.h"
 #include "hotplug/report/soak.h"
 #include "hotplug/report/table.h"
+#include "lib/temp_tree.h"
 
 namespace hotplug {
 namespace {
@@ -298,7 +299,10 @@ TEST(Table, TellsCyclesPerHour) {
 
 TEST(SoakSummary, AddsUpComplaintsChecksAndLostGuests) {
     std::vector<RowResult> rows(3, report().rows[0]);
-    const Complaint warning = {.kind = ComplaintKind::warning, .title = "WARNING in f", .count = 2};
+    Complaint warning;
+    warning.kind = ComplaintKind::warning;
+    warning.title = "WARNING in f";
+    warning.count = 2;
     for (size_t i = 0; i < rows.size(); ++i) {
         rows[i].expected_key = "cycles/idle";
         rows[i].cycle = static_cast<unsigned>(i) + 1;
@@ -358,14 +362,13 @@ TEST(ProgressText, TerminalGetsAStatusLineThatIsErased) {
 
 class BundleTest : public testing::Test {
 protected:
-    BundleTest() : root_(std::filesystem::path(testing::TempDir()) / "bundle-test") {
-        std::filesystem::remove_all(root_);
+    BundleTest() {
         std::filesystem::create_directories(root_ / "boot-1");
-        std::ofstream(root_ / "s.json") << "{}";
+        tree_.file("s.json", "{}");
     }
-    ~BundleTest() override { std::filesystem::remove_all(root_); }
 
-    std::filesystem::path root_;
+    hp::TempTree tree_;
+    const std::filesystem::path root_ = tree_.root();
 };
 
 TEST_F(BundleTest, ReplayIsReadBack) {

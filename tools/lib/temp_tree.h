@@ -9,13 +9,14 @@
 #include <fstream>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 
-namespace hp::agent {
+namespace hp {
 
 class TempTree {
 public:
     TempTree() {
-        std::string pattern = std::filesystem::temp_directory_path() / "hp-agent-test-XXXXXX";
+        std::string pattern = std::filesystem::temp_directory_path() / "hp-test-XXXXXX";
         if (::mkdtemp(pattern.data()) == nullptr) {
             throw std::runtime_error("cannot make " + pattern);
         }
@@ -43,4 +44,4 @@ private:
     std::filesystem::path root_;
 };
 
-}  // namespace hp::agent
+}  // namespace hp
