@@ -26,6 +26,9 @@
 /* How long an orderly removal waits for the jobs that the GPU executes */
 #define AMDGPU_HOTPLUG_DRAIN_MS	200
 
+/* How long a removal waits for hardware that is present but does not answer */
+#define AMDGPU_HOTPLUG_OVERDUE_MS	500
+
 /* At most one read of configuration space in this time by those who poll */
 #define AMDGPU_HOTPLUG_POLL_MS	10
 
@@ -187,6 +190,31 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
 
 	return amdgpu_hotplug_check(adev, "no answer") != 0;
+}
+
+/**
+ * amdgpu_hotplug_overdue - has a removal waited enough for the hardware?
+ * @adev: amdgpu device
+ * @since: in jiffies, when the caller began to wait
+ *
+ * For loops that wait for hung hardware for long, because a reset follows. None
+ * follows in a removal: cut the GPU off from memory, and go on without it.
+ *
+ * Context: process. The caller makes the hardware stop what it does.
+ * Return: true if the GPU is being removed, and was given up.
+ */
+bool amdgpu_hotplug_overdue(struct amdgpu_device *adev, unsigned long since)
+{
+	if (amdgpu_hotplug_state_phase(&adev->hotplug.state) !=
+	    AMDGPU_HOTPLUG_REMOVING ||
+	    time_before(jiffies,
+			since + msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS)))
+		return false;
+
+	pci_clear_master(adev->pdev);
+	amdgpu_hotplug_mark_lost(adev, "no answer at removal");
+
+	return true;
 }
 
 /**

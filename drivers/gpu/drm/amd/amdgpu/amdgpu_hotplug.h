@@ -37,6 +37,7 @@ void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
 bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
+bool amdgpu_hotplug_overdue(struct amdgpu_device *adev, unsigned long since);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
 
