@@ -26,8 +26,8 @@
 /* How long an orderly removal waits for the jobs that the GPU executes */
 #define AMDGPU_HOTPLUG_DRAIN_MS	200
 
-/* How long a removal waits for hardware that is present but does not answer */
-#define AMDGPU_HOTPLUG_OVERDUE_MS	500
+/* How long a removal as a whole may take with hardware that is present */
+#define AMDGPU_HOTPLUG_OVERDUE_MS	3000
 
 /* At most one read of configuration space in this time by those who poll */
 #define AMDGPU_HOTPLUG_POLL_MS	10
@@ -59,6 +59,20 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 			     NULL);
 }
 
+/*
+ * Loops that wait for hung hardware wait for long, because a reset follows. None
+ * follows in a removal: cut the GPU off from memory, and go on without it.
+ */
+static void amdgpu_hotplug_overdue_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device,
+			     hotplug.overdue_work.work);
+
+	pci_clear_master(adev->pdev);
+	amdgpu_hotplug_mark_lost(adev, "hangs at removal");
+}
+
 /**
  * amdgpu_hotplug_init - prepare a GPU for being lost or removed
  * @adev: amdgpu device
@@ -68,6 +82,8 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 void amdgpu_hotplug_init(struct amdgpu_device *adev)
 {
 	INIT_WORK(&adev->hotplug.lost_work, amdgpu_hotplug_lost_work);
+	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
+			  amdgpu_hotplug_overdue_work);
 	adev->hotplug.next_check = jiffies;
 }
 
@@ -110,8 +126,16 @@ bool amdgpu_hotplug_admits(struct amdgpu_device *adev)
  */
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
 {
-	bool removing = amdgpu_hotplug_state_phase(&adev->hotplug.state) ==
-			AMDGPU_HOTPLUG_REMOVING;
+	bool removing;
+
+	/*
+	 * amdgpu_hotplug_remove_begin() waits for the end of this section before
+	 * it flushes the work. Who comes later finds the GPU being removed, or
+	 * lost, and queues nothing.
+	 */
+	guard(rcu)();
+	removing = amdgpu_hotplug_state_phase(&adev->hotplug.state) ==
+		   AMDGPU_HOTPLUG_REMOVING;
 
 	/* Those who look at nothing but these stop before the state tells. */
 	adev->no_hw_access = true;
@@ -190,31 +214,6 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
 
 	return amdgpu_hotplug_check(adev, "no answer") != 0;
-}
-
-/**
- * amdgpu_hotplug_overdue - has a removal waited enough for the hardware?
- * @adev: amdgpu device
- * @since: in jiffies, when the caller began to wait
- *
- * For loops that wait for hung hardware for long, because a reset follows. None
- * follows in a removal: cut the GPU off from memory, and go on without it.
- *
- * Context: process. The caller makes the hardware stop what it does.
- * Return: true if the GPU is being removed, and was given up.
- */
-bool amdgpu_hotplug_overdue(struct amdgpu_device *adev, unsigned long since)
-{
-	if (amdgpu_hotplug_state_phase(&adev->hotplug.state) !=
-	    AMDGPU_HOTPLUG_REMOVING ||
-	    time_before(jiffies,
-			since + msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS)))
-		return false;
-
-	pci_clear_master(adev->pdev);
-	amdgpu_hotplug_mark_lost(adev, "no answer at removal");
-
-	return true;
 }
 
 /**
@@ -311,8 +310,10 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	adev->hotplug.removal_started = ktime_get();
 
 	/* Now, so that a reset that runs ends soon */
-	amdgpu_hotplug_check(adev, "disconnected");
+	amdgpu_hotplug_check(adev, "absent at removal");
 	amdgpu_hotplug_state_remove_begin(&adev->hotplug.state);
+	queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
+			   msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
 	trace_amdgpu_hotplug(adev, "removing", adev->hotplug.reason ?: "");
 
 	wait_var_event(&adev->hotplug.state,
@@ -320,7 +321,7 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	if (!pci_device_is_present(adev->pdev))
 		amdgpu_hotplug_mark_lost(adev, "absent at removal");
 
-	/* See amdgpu_hotplug_schedule_reset() */
+	/* See amdgpu_hotplug_schedule_reset() and amdgpu_hotplug_mark_lost() */
 	synchronize_rcu();
 	amdgpu_hotplug_cancel_resets(adev);
 	flush_work(&adev->hotplug.lost_work);
@@ -421,6 +422,7 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
  */
 void amdgpu_hotplug_remove_end(struct amdgpu_device *adev)
 {
+	cancel_delayed_work_sync(&adev->hotplug.overdue_work);
 	adev->no_hw_access = true;
 	WRITE_ONCE(adev->usec_timeout, 1);
 	amdgpu_hotplug_state_remove_end(&adev->hotplug.state);

@@ -14,6 +14,7 @@ struct amdgpu_device;
  * @state: the phase, and whether a reset runs
  * @lost_work: the part of a loss that sleeps: completes fences, tells user
  *	space
+ * @overdue_work: gives up hardware that keeps the removal waiting
  * @reason: why the GPU was found lost, for the log; written once, by whom
  *	amdgpu_hotplug_state_lose() told to announce the loss
  * @next_check: in jiffies, when amdgpu_hotplug_poll() may next read
@@ -26,6 +27,7 @@ struct amdgpu_device;
 struct amdgpu_hotplug {
 	struct amdgpu_hotplug_state state;
 	struct work_struct lost_work;
+	struct delayed_work overdue_work;
 	const char *reason;
 	unsigned long next_check;
 	ktime_t removal_started;
@@ -37,7 +39,6 @@ void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
 bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
-bool amdgpu_hotplug_overdue(struct amdgpu_device *adev, unsigned long since);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
 

@@ -18,8 +18,8 @@
  */
 
 /*
- * Raise the phase to @to if it is in [@from, @below). Fully ordered, whether
- * it succeeds or fails. Returns the word found, with which it was decided.
+ * Raise the phase to @to if it is in [@from, @below). Fully ordered if it does;
+ * if not, nothing is ordered. Returns the word found, with which it was decided.
  */
 static int amdgpu_hotplug_state_raise(struct amdgpu_hotplug_state *state,
 				      enum amdgpu_hotplug_phase from,
