@@ -23,14 +23,15 @@ std::string seconds_text(std::chrono::microseconds time) {
     return fmt::format("{:.1f} s", seconds(time));
 }
 
-/// The longest of the episodes' times is the row's; an episode without one is shown as such.
-void show_longest(CheckResult& result, const Span& time, std::chrono::microseconds& longest) {
+/// The longest of the episodes' times is the row's; an episode without one is shown as such, or
+/// by how long it was waited for.
+void show_longest(CheckResult& result, const Span& time, std::chrono::microseconds& longest,
+                  const Span& given_up = {}) {
     if (!time) {
-        result.value = "never";
-        return;
-    }
-    longest = std::max(longest, *time);
-    if (result.value != "never") {
+        result.value = given_up ? "> " + seconds_text(*given_up) : "never";
+        longest = std::chrono::microseconds::max();
+    } else if (longest != std::chrono::microseconds::max()) {
+        longest = std::max(longest, *time);
         result.value = seconds_text(longest);
     }
 }
@@ -71,7 +72,7 @@ CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& li
     for (const Episode& episode : episodes) {
         const LossTimeline& loss = episode.loss;
         const Span time = removal_time(loss);
-        show_longest(result, time, longest);
+        show_longest(result, time, longest, loss.given_up);
         if (!loss.refused.empty()) {
             fail_with(result, fmt::format("refused: {}", loss.refused));
         } else if (!loss.stuck.empty()) {

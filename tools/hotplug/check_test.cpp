@@ -53,6 +53,10 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
     EXPECT_EQ(result.evidence[0],
               "did not return: the device's directory is still there after 90 s");
 
+    stuck[0].loss.given_up = seconds(60);
+    stuck.push_back(episode()[0]);
+    EXPECT_EQ(check_removed(stuck, {}).value, "> 60.0 s");
+
     auto refused = episode();
     refused[0].loss.refused = "No such device";
     EXPECT_EQ(check_removed(refused, {}).evidence[0], "refused: No such device");

@@ -339,6 +339,9 @@ hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
                 : !*gone  ? fmt::format("{} to leave {}", timeline_.bdf, pci_devices)
                           : fmt::format("DEVICE_DELETED of {}", slot_.device_id());
             timeline_.stuck = deadline_.missed(awaited);
+            if (!*still) {
+                timeline_.given_up = span(timeline_.event, Clock::now());
+            }
             return {};
         }
         deadline_.pause(poll_interval);

@@ -83,6 +83,8 @@ struct LossTimeline {
     std::string refused;
     /// What had not happened at the deadline; empty: nothing is missing.
     std::string stuck;
+    /// The deadline came while the driver was still at work; none: it had come to a standstill.
+    Span given_up;
 };
 
 /// Loses the GPU of `slot` and waits for the end of its removal, at most until `deadline`.

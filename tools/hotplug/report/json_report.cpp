@@ -51,6 +51,7 @@ json to_json(const Episode& episode) {
                    {"remove_returned_s", seconds(loss.remove_returned)},
                    {"device_deleted_s", seconds(loss.device_deleted)},
                    {"stuck", loss.stuck},
+                   {"given_up_s", seconds(loss.given_up)},
                    {"refused", loss.refused},
                    {"accesses", to_json(episode.accesses, loss.event)}};
     if (episode.replug) {

@@ -240,7 +240,7 @@ TEST(Html, IsWellFormedAndSelfContained) {
     }
     EXPECT_NE(html.find("removal returned</text>"), std::string::npos);
     EXPECT_NE(html.find("64.600 s</text>"), std::string::npos);
-    EXPECT_NE(html.find("never</text>"), std::string::npos);
+    EXPECT_NE(html.find("not seen</text>"), std::string::npos);
     EXPECT_NE(html.find("guest image: 2 Debian packages"), std::string::npos);
     EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
 }

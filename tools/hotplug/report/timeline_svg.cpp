@@ -86,7 +86,7 @@ std::string timeline_svg(const Episode& episode) {
         svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", kLabelWidth + length + 6,
                            top + 15,
                            milestone.time ? fmt::format("{:.3f} s", seconds(milestone.time))
-                                          : std::string("never"));
+                                          : std::string("not seen"));
     }
     return svg + "</svg>\n";
 }
