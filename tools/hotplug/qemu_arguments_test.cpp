@@ -41,7 +41,7 @@ TEST(QemuArgumentsTest, KernelCommandLine) {
     config.extra_cmdline = "slub_debug=FZP";
     auto line = value_of(qemu_arguments(config, "/s", {}), "-append");
     EXPECT_NE(line.find("hp.modprobe=amdgpu"), std::string::npos);
-    EXPECT_NE(line.find(" no_timer_check "), std::string::npos);
+    EXPECT_NE(line.find(" no_timer_check tsc=nowatchdog "), std::string::npos);
     EXPECT_TRUE(line.ends_with(" slub_debug=FZP"));
     config.load_driver = false;
     line = value_of(qemu_arguments(config, "/s", {}), "-append");
