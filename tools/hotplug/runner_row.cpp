@@ -216,6 +216,7 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     if (wants(Check::clients_released)) {
         observe_clients(episode);
     }
+    observe_fences(episode);
     episode.last_kernel_line = last_kernel_line(episode);
     result_.episodes.push_back(std::move(episode));
     return loss ? hp::Result<void>() : tl::unexpected(loss.error());
@@ -240,6 +241,19 @@ void RowRun::observe_clients(Episode& episode) {
     }
     if (!episode.still_held.empty()) {
         episode.clients_released.reset();
+    }
+}
+
+void RowRun::observe_fences(Episode& episode) const {
+    for (const GuestClient& client : clients_) {
+        const auto fence = client.failed_fence();
+        if (client.role() != Role::victim || !fence) {
+            continue;
+        }
+        const uint64_t event = episode.loss.event_guest_us;
+        const uint64_t after = fence->time_us > event ? fence->time_us - event : 0;
+        episode.fences.push_back(
+            {client.name(), std::chrono::microseconds(after), fence->status});
     }
 }
 

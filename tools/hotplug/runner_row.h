@@ -54,6 +54,7 @@ private:
     GuestClient* find_client(const std::string& name);
     bool wants(Check check) const;
     void observe_clients(Episode& episode);
+    void observe_fences(Episode& episode) const;
     hp::Result<void> observe_orphans();
     hp::Result<void> observe_accesses();
     hp::Result<void> run_first_jobs(Episode& episode);

@@ -25,6 +25,7 @@ struct Flaws {
     bool kfd_broken = false;
     bool bystander_dies = false;
     bool clients_stay = false;  ///< the victim's workers do not end
+    bool fence_fails = false;
     bool bind_refused = false;
     bool job_fails = false;
     uint64_t accesses = 0;
@@ -131,6 +132,10 @@ public:
         lost_[slot] = lost_once_ = true;
         for (auto& [id, job] : jobs_) {
             const bool victim = job.slot == slot;
+            if (victim && flaws_.fence_fails) {
+                job.view.lines.push_back(
+                    {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
+            }
             if (victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{1, 1'200'000};
             }
@@ -324,6 +329,18 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     EXPECT_EQ(progress_.steps[2], "lose surprise");
 }
 
+TEST_F(RunnerTest, FenceThatFailedIsShownWithItsTimeAfterTheLoss) {
+    EXPECT_TRUE(run_one().episodes.at(0).fences.empty());
+    factory_.flaws.fence_fails = true;
+    const RowResult row = run_one();
+    ASSERT_EQ(row.episodes.at(0).fences.size(), 1U);
+    const FailedFence& fence = row.episodes[0].fences[0];
+    EXPECT_EQ(fence.client, "drm_submitter@victim");
+    EXPECT_EQ(fence.after, std::chrono::microseconds(12'500));
+    EXPECT_EQ(fence.status, -19);
+    EXPECT_EQ(row.outcome, Outcome::pass) << "it is no verdict";
+}
+
 TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
     factory_.flaws.stuck = true;
     const RowResult row = run_one();
@@ -376,6 +393,7 @@ TEST_F(RunnerTest, HigherMinorsAreALeakOnlyWhenNobodyHeldTheOldOnes) {
     EXPECT_EQ(failures(row), Checks{});
     EXPECT_EQ(row.unfit, "") << "the next row may run on this guest";
     // Whoever let go before the replug may have been there when the driver took new minors.
+    factory_.flaws.clients_stay = true;
     scenario_.checks = {};
     scenario_.steps = {StartStep{"sh", Role::victim, {}}, LoseStep{Loss::driver_unbind},
                        StopStep{"sh@victim"}, RecoverStep{}};

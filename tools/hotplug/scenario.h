@@ -146,6 +146,8 @@ struct Requirements {
 struct Variant {
     std::string name;
     std::vector<Step> steps;  ///< run before the scenario's own
+    /// Instead of the scenario's; nothing: the same.
+    std::optional<std::vector<std::string>> tags = std::nullopt;
 };
 
 struct Scenario {

@@ -37,7 +37,7 @@ std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycle
 }
 
 bool selects(const std::string& word, const Row& row) {
-    const auto& tags = row.scenario->tags;
+    const auto& tags = row.tags();
     return word == row.scenario->id || word == row.expected_key() || word == row.id() ||
            std::find(tags.begin(), tags.end(), word) != tags.end();
 }
@@ -50,6 +50,10 @@ std::string Row::expected_key() const {
 
 std::string Row::id() const {
     return cycle == 0 ? expected_key() : fmt::format("{}/{}", expected_key(), cycle);
+}
+
+const std::vector<std::string>& Row::tags() const {
+    return variant != nullptr && variant->tags ? *variant->tags : scenario->tags;
 }
 
 std::vector<Step> Row::steps() const {

@@ -25,6 +25,7 @@ struct Row {
     std::string id() const;
     /// The id without the cycle: the same failures are known for each cycle.
     std::string expected_key() const;
+    const std::vector<std::string>& tags() const;
     /// The variant's steps, then the scenario's.
     std::vector<Step> steps() const;
     /// The slot of the GPU that is lost: it changes with each cycle.

@@ -22,6 +22,7 @@ Scenario scenario(std::string id, std::vector<std::string> tags) {
 ScenarioCatalogue catalogue() {
     Scenario two = scenario("two", {"flagship"});
     two.variants = {{"idle", {}}, {"busy", {StartStep{.program = "x", .options = {}}}}};
+    two.variants.push_back({"extra", {}, std::vector<std::string>{"more"}});
     two.steps = {LoseStep{}};
     Scenario soak = scenario("soak", {"cycle"});
     soak.cycles = 2;
@@ -47,7 +48,8 @@ using Ids = std::vector<std::string>;
 
 TEST(ScenarioCatalogue, SelectsByTagIdVariantAndCycle) {
     EXPECT_EQ(selected({"flagship"}), (Ids{"one", "two/idle", "two/busy"}));
-    EXPECT_EQ(selected({"two"}), (Ids{"two/idle", "two/busy"}));
+    EXPECT_EQ(selected({"two"}), (Ids{"two/idle", "two/busy", "two/extra"}));
+    EXPECT_EQ(selected({"more"}), (Ids{"two/extra"})) << "its own tags stand for the scenario's";
     EXPECT_EQ(selected({"two/busy", "one", "smoke"}), (Ids{"one", "two/busy"})) << "each row once";
     EXPECT_EQ(selected({"soak"}), (Ids{"soak/1", "soak/2"}));
     EXPECT_EQ(selected({"soak"}, 3), (Ids{"soak/1", "soak/2", "soak/3"}));
@@ -122,6 +124,11 @@ TEST(ScenarioCatalogue, ShippedScenariosAreWellFormedAndHaveTheFlagshipRows) {
                 << loss << load;
         }
     }
+    EXPECT_EQ(flagship.size(), 18U) << "make run has a length that was promised";
+    const auto drm = loaded->select(Ids{"drm"}, std::nullopt);
+    ASSERT_TRUE(drm);
+    EXPECT_EQ(ids(*drm), (Ids{"slot-power/drm", "sysfs-remove/drm", "driver-unbind/drm",
+                              "surprise/drm", "silent-death/drm", "hang/drm"}));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ public:
         }
     }
 
+    bool is_list() const { return value_.is_array(); }
     bool has(const char* member) const { return value_.contains(member); }
 
     Node at(const char* member) const {
@@ -345,10 +346,27 @@ Requirements read_requirements(const Node& node) {
     return needed;
 }
 
+std::vector<std::string> read_tags(const Node& node) {
+    std::vector<std::string> tags;
+    for (const Node& tag : node.elements()) {
+        tags.push_back(tag.name());
+    }
+    return tags;
+}
+
+/// Its steps, or an object with tags of its own.
+Variant read_variant(const std::string& name, const Node& node) {
+    if (node.is_list()) {
+        return {name, read_steps(node)};
+    }
+    node.allow({"tags", "steps"});
+    return {name, read_steps(node.at("steps")), read_tags(node.at("tags"))};
+}
+
 std::vector<Variant> read_variants(const Node& node) {
     std::vector<Variant> variants;
-    for (const auto& [name, steps] : node.members()) {
-        variants.push_back({name, read_steps(steps)});
+    for (const auto& [name, variant] : node.members()) {
+        variants.push_back(read_variant(name, variant));
     }
     if (variants.empty()) {
         node.refuse("no variant: leave the member out");
@@ -437,8 +455,8 @@ Scenario read_scenario(const Node& root) {
     Scenario scenario;
     scenario.id = root.at("id").name();
     scenario.description = root.at("description").text();
-    for (const Node& tag : root.has("tags") ? root.at("tags").elements() : std::vector<Node>{}) {
-        scenario.tags.push_back(tag.name());
+    if (root.has("tags")) {
+        scenario.tags = read_tags(root.at("tags"));
     }
     if (root.has("requires")) {
         scenario.requires_ = read_requirements(root.at("requires"));
