@@ -584,6 +584,10 @@ bool empties_slot(Loss loss) {
     return false;
 }
 
+bool ends_clients(Loss loss) {
+    return loss != Loss::aer_fatal;
+}
+
 hp::Result<LossTimeline> lose(Machine& machine, GpuSlot& slot, Loss loss, Deadline deadline,
                               const LossOptions& options) {
     auto timeline = Removal(machine, slot, loss, deadline, options).run();

@@ -213,7 +213,7 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
         episode.loss.stuck = loss.error().message;
         silent_ = !bed_.run({"true"}, kOpenDeadline);
     }
-    if (wants(Check::clients_released)) {
+    if (wants(Check::clients_released) && ends_clients(step.loss)) {
         observe_clients(episode);
     }
     observe_fences(episode);
@@ -252,8 +252,7 @@ void RowRun::observe_fences(Episode& episode) const {
         }
         const uint64_t event = episode.loss.event_guest_us;
         const uint64_t after = fence->time_us > event ? fence->time_us - event : 0;
-        episode.fences.push_back(
-            {client.name(), std::chrono::microseconds(after), fence->status});
+        episode.fences.push_back({client.name(), std::chrono::microseconds(after), fence->status});
     }
 }
 
@@ -502,8 +501,7 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
         const auto differences =
-            soak() ? find_obstacles(before_, *after)
-                                        : find_differences(before_, *after, orphans_);
+            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after, orphans_);
         const auto found = find_leaks(before_, *after, orphans_);
         if (!found.empty() && !deadline.expired()) {
             deadline.pause(kSettlePause);

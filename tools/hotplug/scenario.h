@@ -69,6 +69,8 @@ struct StopStep {
 
 struct LoseStep {
     Loss loss = Loss::surprise;
+    /// Not empty: which of these it is depends on seed and cycle; Row::steps() decides.
+    std::vector<Loss> drawn_from = {};
 };
 
 /// Gets the lost GPU back and runs a first job on it.

@@ -242,7 +242,23 @@ Step read_emulate(const Node& node) {
 
 Step read_lose(const Node& node) {
     node.allow({"lose"});
-    return LoseStep{read_loss(node.at("lose"))};
+    const Node how = node.at("lose");
+    if (!how.is_list()) {
+        return LoseStep{read_loss(how)};
+    }
+    LoseStep step;
+    for (const Node& element : how.elements()) {
+        const Loss loss = read_loss(element);
+        if (std::find(step.drawn_from.begin(), step.drawn_from.end(), loss) !=
+            step.drawn_from.end()) {
+            element.refuse(fmt::format("'{}' a second time", to_string(loss)));
+        }
+        step.drawn_from.push_back(loss);
+    }
+    if (step.drawn_from.size() < 2) {
+        how.refuse("nothing to draw from: name one way, or a list of two and more");
+    }
+    return step;
 }
 
 Step read_recover(const Node& node) {
@@ -443,6 +459,18 @@ void check_scenario(const Scenario& scenario) {
         std::vector<Step> steps = variant.steps;
         steps.insert(steps.end(), scenario.steps.begin(), scenario.steps.end());
         check_order(steps, "/variants/" + variant.name);
+    }
+    const auto draws = [](const Step& step) {
+        const auto* lose = std::get_if<LoseStep>(&step);
+        return lose != nullptr && !lose->drawn_from.empty();
+    };
+    bool drawn = std::any_of(scenario.steps.begin(), scenario.steps.end(), draws);
+    for (const Variant& variant : scenario.variants) {
+        drawn = drawn || std::any_of(variant.steps.begin(), variant.steps.end(), draws);
+    }
+    if (drawn && scenario.cycles == 0) {
+        throw Refusal(
+            "/cycles: a list of losses is gone through from cycle to cycle: say how many");
     }
     if (scenario.cycles != 0 && scenario.requires_.gpus < 2) {
         throw Refusal("/cycles: victims alternate, so two GPUs are needed");
