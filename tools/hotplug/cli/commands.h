@@ -32,6 +32,14 @@ struct BenchOptions {
     std::string results = "results";
 };
 
+struct CompareOptions {
+    std::vector<std::string> runs;  ///< two results.json, or their folders
+    std::vector<std::string> names = {"stock", "series"};
+    std::string from;     ///< a comparison made before, instead of runs
+    std::string results;  ///< empty: nothing is written
+    std::string readme;   ///< a text whose table is to be that of the comparison
+};
+
 struct ReplayOptions {
     std::string bundle;
     std::string results = "results-replay";
@@ -42,6 +50,7 @@ hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
+hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
 }  // namespace hotplug

@@ -69,6 +69,20 @@ int run(int argc, char** argv) {
     bench_app->add_option("--results", bench.results, "where bench.json and logs go")
         ->capture_default_str();
 
+    hotplug::CompareOptions compare;
+    CLI::App* compare_app = app.add_subcommand(
+        "compare", "two runs of the same rows beside each other; fails when the second one does");
+    compare_app->add_option("runs", compare.runs, "results.json of each run, or its folder")
+        ->expected(2);
+    compare_app->add_option("--names", compare.names, "what the two kernels are called")
+        ->expected(2)
+        ->capture_default_str();
+    compare_app->add_option("--from", compare.from, "compare.json, instead of two runs");
+    compare_app->add_option("--results", compare.results,
+                            "where compare.json, compare.md and compare.html go");
+    compare_app->add_option("--readme", compare.readme,
+                            "put the table between the markers of this text");
+
     hotplug::ReplayOptions replay;
     CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
@@ -97,6 +111,9 @@ int run(int argc, char** argv) {
     }
     if (bench_app->parsed()) {
         return report(hotplug::bench_command(bench));
+    }
+    if (compare_app->parsed()) {
+        return report(hotplug::compare_command(compare));
     }
     return report(hotplug::replay_command(replay));
 }
