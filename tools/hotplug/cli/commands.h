@@ -29,7 +29,13 @@ struct SelftestOptions {
 
 struct BenchOptions {
     MachineOptions machine;
+    std::string what = "all";  ///< or "submission", to which the rest belongs
     std::string results = "results";
+    std::string against;  ///< the kernel to compare with
+    unsigned boots = 3;
+    unsigned rounds = 5;
+    unsigned count = 1000;
+    double limit_percent = 0.5;
 };
 
 struct CompareOptions {
@@ -50,6 +56,7 @@ hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
+hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
