@@ -56,7 +56,9 @@ std::vector<std::string> qemu_arguments(const MachineConfig& config,
         "-global",
         "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
         "-accel",
-        kvm ? "kvm" : "tcg,thread=multi",
+        kvm                         ? "kvm"
+        : config.count_instructions ? "tcg,thread=single"
+                                    : "tcg,thread=multi",
         "-cpu",
         kvm ? "host" : "max",
         "-smp",
@@ -86,6 +88,9 @@ std::vector<std::string> qemu_arguments(const MachineConfig& config,
         "-device",
         "virtserialport,bus=serial.0,chardev=agent,name=org.amdgpu-hotplug.agent",
     };
+    if (config.count_instructions) {
+        arguments.insert(arguments.end(), {"-icount", "shift=0"});
+    }
     for (size_t i = 0; i < config.slots.size(); ++i) {
         if (config.slots[i].device == SlotDevice::nvme) {
             arguments.insert(arguments.end(),

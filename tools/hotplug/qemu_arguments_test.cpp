@@ -48,6 +48,15 @@ TEST(QemuArgumentsTest, KernelCommandLine) {
     EXPECT_EQ(line.find("hp.modprobe"), std::string::npos);
 }
 
+TEST(QemuArgumentsTest, InstructionsAreCountedInOneThread) {
+    MachineConfig config;
+    EXPECT_FALSE(has(qemu_arguments(config, "/s", {}), "-icount"));
+    config.count_instructions = true;
+    const auto arguments = qemu_arguments(config, "/s", {});
+    EXPECT_EQ(value_of(arguments, "-icount"), "shift=0");
+    EXPECT_EQ(value_of(arguments, "-accel"), "tcg,thread=single");
+}
+
 TEST(QemuArgumentsTest, NvmeControlHasADisk) {
     MachineConfig config;
     config.slots[1].device = SlotDevice::nvme;

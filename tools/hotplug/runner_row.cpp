@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "hotplug/check.h"
-#include "hotplug/leak.h"
 
 namespace hotplug {
 
@@ -152,6 +151,9 @@ hp::Result<void> RowRun::perform(const TellStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const StopStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     GuestClient* client = find_client(step.client);
     if (const auto stuck = stop_all({client, 1}); !stuck.empty()) {
         return hp::fail(stuck.front());
@@ -161,6 +163,9 @@ hp::Result<void> RowRun::perform(const StopStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const AwaitStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     GuestClient* client = find_client(step.client);
     const auto end = client->wait_end(Deadline::after(step.deadline));
     if (!end) {
@@ -208,9 +213,10 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
         episode.loss.stuck = loss.error().message;
         silent_ = !bed_.run({"true"}, kOpenDeadline);
     }
-    if (wants(Check::clients_released)) {
+    if (wants(Check::clients_released) && ends_clients(step.loss)) {
         observe_clients(episode);
     }
+    observe_fences(episode);
     episode.last_kernel_line = last_kernel_line(episode);
     result_.episodes.push_back(std::move(episode));
     return loss ? hp::Result<void>() : tl::unexpected(loss.error());
@@ -236,6 +242,30 @@ void RowRun::observe_clients(Episode& episode) {
     if (!episode.still_held.empty()) {
         episode.clients_released.reset();
     }
+}
+
+void RowRun::observe_fences(Episode& episode) const {
+    for (const GuestClient& client : clients_) {
+        const auto fence = client.failed_fence();
+        if (client.role() != Role::victim || !fence) {
+            continue;
+        }
+        const uint64_t event = episode.loss.event_guest_us;
+        const uint64_t after = fence->time_us > event ? fence->time_us - event : 0;
+        episode.fences.push_back({client.name(), std::chrono::microseconds(after), fence->status});
+    }
+}
+
+/// Asked before a client may let go of a node, and before the driver takes minors for a new one.
+hp::Result<void> RowRun::observe_orphans() {
+    const auto state = bed_.state();
+    if (!state) {
+        return tl::unexpected(state.error());
+    }
+    for (const OrphanedNode& node : state->drm_orphans) {
+        orphans_.insert(node.minor);
+    }
+    return {};
 }
 
 hp::Result<void> RowRun::observe_accesses() {
@@ -266,6 +296,9 @@ hp::Result<void> RowRun::perform(const RecoverStep& step) {
     if (!episode.loss.stuck.empty()) {
         episode.replug_failure = "not tried: the removal has not returned";
         return {};
+    }
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
     }
     auto replug =
         bed_.recover(victim_.slot, episode.loss.loss, step.replacement, watch(limits_.replug));
@@ -468,8 +501,8 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
         const auto differences =
-            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after);
-        const auto found = find_leaks(before_, *after);
+            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after, orphans_);
+        const auto found = find_leaks(before_, *after, orphans_);
         if (!found.empty() && !deadline.expired()) {
             deadline.pause(kSettlePause);
             continue;
