@@ -144,9 +144,15 @@ TEST(ReadmeMarkers, TableStandsBetweenThem) {
 
 TEST(ReadmeTable, IsThatOfTheRunInTheTree) {
     const fs::path top = fs::path(HP_SOURCE_SCENARIOS) / "../../..";
-    const auto run = load_comparison(top / "Documentation/harness/compare.json");
-    ASSERT_TRUE(run) << run.error().message;
+    const fs::path kept = top / "Documentation/harness/compare.json";
     const std::string readme = text_of(top / "README.md");
+    ASSERT_NE(readme, "");
+    if (!fs::exists(kept)) {
+        EXPECT_EQ(readme.find(table_begin), std::string::npos) << "a table of which run?";
+        return;
+    }
+    const auto run = load_comparison(kept);
+    ASSERT_TRUE(run) << run.error().message;
     const auto wanted = with_table(readme, format_markdown(*run));
     ASSERT_TRUE(wanted) << wanted.error().message;
     EXPECT_EQ(readme, *wanted) << "run scripts/readme-table";
