@@ -44,6 +44,10 @@ hp::Result<std::vector<double>> read_costs(std::string_view client_output) {
     return medians;
 }
 
+double cost_of_boot(const std::vector<double>& rounds) {
+    return *std::min_element(rounds.begin(), rounds.end());
+}
+
 double CostOfKernel::median() const {
     return median_of(boots);
 }

@@ -27,6 +27,10 @@ TEST(SubmissionCost, ReadsTheRoundsOfAClientThatEndedWell) {
     EXPECT_FALSE(read_costs("Segmentation fault\n"));
 }
 
+TEST(SubmissionCost, CheapestRoundIsTheBoots) {
+    EXPECT_DOUBLE_EQ(cost_of_boot({16715, 16570, 16715, 16570}), 16570);
+}
+
 TEST(SubmissionCost, MedianAndSpreadOfTheBoots) {
     EXPECT_DOUBLE_EQ((CostOfKernel{{30, 10, 20}}.median()), 20);
     EXPECT_DOUBLE_EQ((CostOfKernel{{10, 20}}.median()), 15);

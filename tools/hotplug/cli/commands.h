@@ -33,8 +33,8 @@ struct BenchOptions {
     std::string results = "results";
     std::string against;  ///< the kernel to compare with
     unsigned boots = 3;
-    unsigned rounds = 5;
-    unsigned count = 1000;
+    unsigned rounds = 8;
+    unsigned count = 400;
     double limit_percent = 0.5;
 };
 
