@@ -134,6 +134,9 @@ GuestClient* RowRun::find_client(const std::string& name) {
 }
 
 hp::Result<void> RowRun::perform(const StartStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     std::vector<std::string> options;
     for (const std::string& option : step.options) {
         options.push_back(expand(option));
@@ -151,9 +154,6 @@ hp::Result<void> RowRun::perform(const TellStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const StopStep& step) {
-    if (auto seen = observe_orphans(); !seen) {
-        return seen;
-    }
     GuestClient* client = find_client(step.client);
     if (const auto stuck = stop_all({client, 1}); !stuck.empty()) {
         return hp::fail(stuck.front());
@@ -163,9 +163,6 @@ hp::Result<void> RowRun::perform(const StopStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const AwaitStep& step) {
-    if (auto seen = observe_orphans(); !seen) {
-        return seen;
-    }
     GuestClient* client = find_client(step.client);
     const auto end = client->wait_end(Deadline::after(step.deadline));
     if (!end) {
@@ -256,7 +253,8 @@ void RowRun::observe_fences(Episode& episode) const {
     }
 }
 
-/// Asked before a client may let go of a node, and before the driver takes minors for a new one.
+/// Asked before each step that may make a driver take minors for a new instance. Not before a
+/// client is stopped: rows that close a file at a given moment have none to lose.
 hp::Result<void> RowRun::observe_orphans() {
     const auto state = bed_.state();
     if (!state) {
@@ -364,6 +362,9 @@ hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
 }
 
 hp::Result<void> RowRun::perform(const ShellStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     const auto run = bed_.run({"sh", "-c", expand(step.command)}, step.deadline);
     if (!run) {
         return tl::unexpected(run.error());
