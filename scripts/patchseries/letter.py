@@ -42,7 +42,7 @@ def maintainer_tree(source, patch):
             continue
         trees = [line for line in _maintainer(source, [path], "--scm", "--no-m", "--no-r") if line.startswith("git ")]
         if trees:
-            votes.append(re.sub(r"^git \w+://[^/]+/|\.git$", "", trees[0].split(" #")[0]).replace("/", "-"))
+            votes.append(re.sub(r"^git \w+://[^/]+/(pub/scm/linux/kernel/git/)?|\.git$", "", trees[0].split(" #")[0]).replace("/", "-"))
     return max(votes, key=votes.count) if votes else None
 
 
