@@ -25,6 +25,8 @@ from patchseries.series import code_hash
 from patchseries.tree import Tree, run
 
 GUEST = pathlib.Path(__file__).resolve().parent.parent / "guest"
+# What sparse says of syntax that it does not know. Where it says so it sees no more of the file, and would pass everything.
+ALIEN = "error: (Expected|got |too many errors)"
 CODE = re.compile(r"\.[chS]$|(^|/)(Makefile|Kbuild|Kconfig[^/]*)$")
 
 
@@ -166,7 +168,10 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
                     return sum(filter(None, results.values()), [])
                 kept.put(prefixes[number - 1], results[number])
             if of_sparse is None:
-                of_sparse = [f"sparse: {line}" for line in (builder.sparse(sparse[0], objects) - before).elements()]
+                after = builder.sparse(sparse[0], objects)
+                alien = [line for line in before | after if re.search(ALIEN, line)]
+                of_sparse = [f"sparse: {line}" for line in (after - before).elements()]
+                of_sparse += [f"sparse does not understand this kernel: {line}" for line in alien[:1]]
                 kept.put(said_by_sparse, of_sparse)
     return [line for number in sorted(results) for line in results[number]] + of_sparse
 
