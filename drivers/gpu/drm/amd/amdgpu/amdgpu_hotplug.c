@@ -37,7 +37,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 	struct amdgpu_device *adev =
 		container_of(work, struct amdgpu_device, hotplug.lost_work);
 
-	/* A probe that finds its device lost fails, and cleans up by itself. */
+	/* Probe fails, and cleans up, or queues this again when it is done. */
 	if (!adev_to_drm(adev)->registered)
 		return;
 
@@ -45,10 +45,10 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
 
+	amdgpu_hotplug_complete_fences(adev);
+
 	/* What user space maps of the BARs is dummy pages from now on. */
 	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
-
-	amdgpu_hotplug_complete_fences(adev);
 
 	/* A device that only failed must not do DMA into what is freed now. */
 	if (pci_device_is_present(adev->pdev))
@@ -85,6 +85,23 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
 			  amdgpu_hotplug_overdue_work);
 	adev->hotplug.next_check = jiffies;
+}
+
+/**
+ * amdgpu_hotplug_registered - probe is done
+ * @adev: amdgpu device
+ *
+ * A loss that was found while the GPU had no users yet is told to them now.
+ *
+ * Context: probe, after the DRM device was registered.
+ */
+void amdgpu_hotplug_registered(struct amdgpu_device *adev)
+{
+	/* The work reads it after the phase has changed, this the other way round */
+	smp_mb();
+	if (amdgpu_hotplug_state_phase(&adev->hotplug.state) ==
+	    AMDGPU_HOTPLUG_LOST)
+		queue_work(system_dfl_wq, &adev->hotplug.lost_work);
 }
 
 /**
@@ -153,36 +170,64 @@ void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
 		queue_work(system_dfl_wq, &adev->hotplug.lost_work);
 }
 
+static bool amdgpu_hotplug_absent(struct amdgpu_device *adev)
+{
+	if (pci_dev_is_disconnected(adev->pdev))
+		return true;
+
+	/* Probe resets the GPU without ado */
+	if (amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
+	    !adev_to_drm(adev)->registered)
+		return false;
+
+	if (pci_channel_offline(adev->pdev) || adev->in_suspend ||
+	    amdgpu_hotplug_state_resetting(&adev->hotplug.state) ||
+	    amdgpu_in_reset(adev))
+		return false;
+
+	return !pci_device_is_present(adev->pdev);
+}
+
 /**
  * amdgpu_hotplug_check - look whether the hardware is still there
  * @adev: amdgpu device
  * @reason: what made the caller ask, for the log; a string that stays
  *
  * Reads configuration space once, and marks the GPU lost if nothing answers.
- * While a reset or a PCI error recovery runs nothing may answer for a moment, so
- * that only the word of the PCI core counts then.
+ * While a reset, a PCI error recovery or probe runs, or the GPU is asleep, nothing
+ * may answer for a while, so that only the word of the PCI core counts then.
  *
- * Context: any. The device is not in a low-power state.
+ * Context: any.
  * Return: 0 if the GPU is there, -ENODEV if not.
  */
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
 {
-	struct amdgpu_hotplug_state *state = &adev->hotplug.state;
-	bool gone;
-
-	if (!amdgpu_hotplug_state_may_access(state))
+	if (!amdgpu_hotplug_state_may_access(&adev->hotplug.state))
 		return -ENODEV;
 
-	if (pci_channel_offline(adev->pdev))
-		gone = pci_dev_is_disconnected(adev->pdev);
-	else
-		gone = !amdgpu_hotplug_state_resetting(state) &&
-		       !amdgpu_in_reset(adev) &&
-		       !pci_device_is_present(adev->pdev);
-	if (!gone)
+	if (!amdgpu_hotplug_absent(adev))
 		return 0;
 
 	amdgpu_hotplug_mark_lost(adev, reason);
+
+	return -ENODEV;
+}
+
+/**
+ * amdgpu_hotplug_awake - look whether the hardware woke up
+ * @adev: amdgpu device
+ *
+ * As amdgpu_hotplug_check(), for a device that was asleep and must answer now.
+ *
+ * Context: process, resume, after the PCI core has powered the device.
+ * Return: 0 if the GPU is there, -ENODEV if not.
+ */
+int amdgpu_hotplug_awake(struct amdgpu_device *adev)
+{
+	if (!amdgpu_hotplug_lost(adev) && pci_device_is_present(adev->pdev))
+		return 0;
+
+	amdgpu_hotplug_mark_lost(adev, "absent at resume");
 
 	return -ENODEV;
 }
@@ -194,7 +239,7 @@ int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
  * For loops that would otherwise wait for an absent device for long. Reads
  * configuration space, but not more often than each 10 ms.
  *
- * Context: any. The device is not in a low-power state.
+ * Context: any.
  * Return: true if the loop has to end because the GPU is lost.
  */
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
@@ -206,9 +251,7 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 		return true;
 	}
 
-	/* Probe resets the GPU without ado */
-	if ((amdgpu_hotplug_admits(adev) && !adev_to_drm(adev)->registered) ||
-	    time_before(now, READ_ONCE(adev->hotplug.next_check)))
+	if (time_before(now, READ_ONCE(adev->hotplug.next_check)))
 		return false;
 	WRITE_ONCE(adev->hotplug.next_check,
 		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
@@ -361,8 +404,9 @@ static bool amdgpu_hotplug_has_sched(struct amdgpu_ring *ring)
  * amdgpu_hotplug_complete_fences - signal all fences of a GPU with -ENODEV
  * @adev: amdgpu device
  *
- * The schedulers run on, until the GPU's last reference is dropped: a job that
- * becomes ready later fails in amdgpu_job_run() and is freed as any other.
+ * Waits for the handling of a job timeout. The schedulers run on, until the GPU's
+ * last reference is dropped: a job that becomes ready later fails in
+ * amdgpu_job_run() and is freed as any other.
  *
  * Context: process, when no reset runs. The phase is not
  * %AMDGPU_HOTPLUG_PRESENT, therefore no job is emitted after the schedulers
@@ -385,8 +429,12 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
 		ring = amdgpu_hotplug_ring(adev, i);
-		if (amdgpu_hotplug_has_sched(ring))
-			drm_sched_wqueue_stop(&ring->sched);
+		if (!amdgpu_hotplug_has_sched(ring))
+			continue;
+
+		drm_sched_wqueue_stop(&ring->sched);
+		/* From now on it finds that there is nothing to recover */
+		cancel_delayed_work_sync(&ring->sched.work_tdr);
 	}
 
 	/* All is processed, so that those who do it now do it for the last time */
