@@ -9,7 +9,7 @@ RESULTS  ?= results
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run check bench shell list clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -29,6 +29,9 @@ fuzzers: setup ## libFuzzer targets
 
 run: setup ## watch a real amdgpu lose an emulated MI300X and get it back: the flagship matrix with verdicts
 	@scripts/run-matrix $(O) $(RESULTS)
+
+compare: setup ## the same on the stock kernel and with the patch series, side by side (ROWS="surprise drm": others than the flagship)
+	@scripts/compare $(O) $(RESULTS)/compare $(ROWS)
 
 check: setup ## every test: units, fuzzers, protocol, scripts, and a smoke set in QEMU on the debug kernel
 	@scripts/check $(O) $(RESULTS)

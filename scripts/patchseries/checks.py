@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
 """What `scripts/series check` asks of each patch and of all of them together. Every check gives a list of complaints."""
 
-import collections
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import tempfile
 
-from patchseries.tree import Tree, run
+from patchseries.tree import Tree
 
 # No Signed-off-by before a human sends it; drivers/gpu/drm/amd/ is in MAINTAINERS whatever is added there; a Fixes: tag needs the
-# history, and a wrong one is worse than none.
-IGNORED = "FILE_PATH_CHANGES,MISSING_FIXES_TAG"
+# history, and a wrong one is worse than none. The hashes are of mainline, which is not here to be asked.
+IGNORED = "FILE_PATH_CHANGES,MISSING_FIXES_TAG,UNKNOWN_COMMIT_ID"
 CHECKPATCH = ["--strict", "--no-tree", "--terse", "--no-summary", "--no-signoff", "--ignore", IGNORED]
-FIXES = r'[0-9a-f]{12,} \("[^"]+"\)'
+FIXES = r'[0-9a-f]{12} \(".+"\)'
 
 
 def message(series):
@@ -29,11 +27,15 @@ def message(series):
             yield f"{name}: has no Assisted-by trailer (Documentation/process/coding-assistants.rst of the kernel)"
         if not patch.subject.isascii() or not re.fullmatch(r"\S+: \S.*", patch.subject):
             yield f"{name}: the subject is not `subsystem: what it does` in plain ASCII"
+        if len(patch.subject) > 75:
+            yield f"{name}: the subject has {len(patch.subject)} characters, and 75 are what a mail and `git log` have room for"
         if patch.message.count("\n\n") < 2:
             yield f"{name}: does not say why"
+        if keys.count("Fixes") != len(re.findall(r"^Fixes:", patch.message, re.M)):
+            yield f"{name}: Fixes: is not among the trailers, which are the last paragraph"
         for key, value in patch.trailers:
             if key == "Fixes" and not re.fullmatch(FIXES, value):
-                yield f"{name}: Fixes: is not HASH (\"subject\"): {value}"
+                yield f"{name}: Fixes: is not twelve digits and (\"subject\") in one line: {value}"
             if key in ("Closes", "Link") and not re.match(r"https?://\S+$", value):
                 yield f"{name}: {key}: is not an address: {value}"
         if not patch.proofs:
@@ -106,44 +108,3 @@ def proven(series, record):
                 yield f"{name}: not proven: {lacking}"
     if record and record.hash != series.hash():
         yield f"proof.json is of another version of the code ({record.hash}, now {series.hash()}): run both kernels again"
-
-
-def builds(series, stock_build, jobs):
-    """Every prefix builds without a warning, and sparse (where it is installed) says of the whole no more than of stock.
-
-    STOCK_BUILD is the build folder, inside its source tree, of a kernel without the series. A copy of it is patched step by step, so that make compiles what a patch
-    changes and no more.
-    """
-    stock = stock_build.parent
-    kbuild = pathlib.Path(__file__).resolve().parent.parent / "guest/kbuild"
-    with tempfile.TemporaryDirectory(dir=stock.parent, prefix="prefixes-") as folder:
-        copy = pathlib.Path(folder) / "tree"
-        run("rsync", "-a", "--exclude=/build", f"--link-dest={stock}", f"{stock}/", f"{copy}/", cwd=stock)
-        # The build folder is no set of hard links: make and objtool write into their files.
-        run("cp", "-a", "--reflink=auto", stock_build, copy / "build", cwd=stock)
-        tree = Tree(copy)
-        objects = sorted({path[:-2] + ".o" for path in series.edited_files + series.new_files if path.endswith(".c")})
-
-        def make(*arguments):
-            command = [kbuild, copy, *arguments]
-            return subprocess.run(command, capture_output=True, text=True, check=False, env=os.environ)
-
-        def sparse():
-            there = [name for name in objects if (copy / (name[:-2] + ".c")).exists()]
-            said = make("C=2", "CHECK=sparse", *there).stderr.splitlines()
-            return collections.Counter(re.sub(r":\d+:\d+", "", line) for line in said if re.search("warning:|error:", line))
-
-        # Whole subsystems: a header is as much a change as what includes it, and what did not change is not compiled.
-        folders = sorted({"/".join(path.split("/")[:2]) + "/" for path in objects})
-        have_sparse = shutil.which("sparse") is not None
-        before = sparse() if have_sparse else None
-        for name, patch in zip(series.names, series.patches):
-            tree.apply(name, patch, series.repository)
-            made = make(f"-j{jobs}", *folders)
-            if made.returncode:
-                errors = [line for line in made.stderr.splitlines() if re.search(r"\berror\b|undefined", line)]
-                yield f"{name}: does not build: {(errors or made.stderr.splitlines() or ['no message'])[0]}"
-                return
-            yield from (f"{name}: {line}" for line in made.stderr.splitlines() if "warning:" in line)
-        if have_sparse:
-            yield from (f"sparse: {line}" for line in (sparse() - before).elements())

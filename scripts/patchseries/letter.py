@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 """The series as mails: cover letter with what was seen before and after, patches that `git am` takes, To and Cc from get_maintainer."""
 
+import itertools
 import pathlib
 import re
 import tempfile
@@ -26,14 +27,23 @@ def _maintainer(source, files, *options):
     return [line for line in run(*command, cwd=source).splitlines() if line]
 
 
+def tag(source):
+    """The public tag of the kernel tree SOURCE, as its Makefile has it."""
+    fields = dict(re.findall(r"^(VERSION|PATCHLEVEL|SUBLEVEL|EXTRAVERSION) *= *(.*)$", (source / "Makefile").read_text(), re.M))
+    numbers = [fields.get(name, "") for name in ("VERSION", "PATCHLEVEL", "SUBLEVEL")]
+    return "v" + ".".join(numbers[:2] if numbers[2] == "0" else numbers) + fields.get("EXTRAVERSION", "")
+
+
 def maintainer_tree(source, patch):
-    """The git tree in which most of the patch's files live: `drm/misc/kernel.git` is drm-misc-kernel."""
+    """The git tree in which most of the patch's files live, `drm/misc/kernel.git` is drm-misc-kernel; None for documentation alone."""
     votes = []
     for path in patch.files:
+        if path.startswith("Documentation/"):
+            continue
         trees = [line for line in _maintainer(source, [path], "--scm", "--no-m", "--no-r") if line.startswith("git ")]
         if trees:
-            votes.append(re.sub(r"^git \w+://[^/]+/|\.git$", "", trees[0].split(" #")[0]).replace("/", "-"))
-    return max(votes, key=votes.count) if votes else "linux"
+            votes.append(re.sub(r"^git \w+://[^/]+/(pub/scm/linux/kernel/git/)?|\.git$", "", trees[0].split(" #")[0]).replace("/", "-"))
+    return max(votes, key=votes.count) if votes else None
 
 
 def groups(series, source, split):
@@ -42,29 +52,80 @@ def groups(series, source, split):
         whole.patches = list(zip(series.names, series.patches))
         return [whole]
     found = {}
+    tree = "linux"
     for name, patch in zip(series.names, series.patches):
-        tree = maintainer_tree(source, patch)
+        # What has no tree of its own goes with the patch before it, which it is about.
+        tree = maintainer_tree(source, patch) or tree
         found.setdefault(tree, Group(tree)).patches.append((name, patch))
     return list(found.values())
 
 
-def cover(group, text, record, overview, base_commit, needs):
+def _words(text):
+    return set(re.findall(r"\b[A-Za-z_]\w{3,}\b", text))
+
+
+def _added(diff):
+    return "\n".join(re.findall(r"^\+(?!\+\+ )(.*)", diff, re.M))
+
+
+def declared(series, source, group):
+    """Names that the group's patches bring into headers of include/."""
+    names = set()
+    for _, patch in group.patches:
+        for part in re.split(r"^(?=diff --git )", patch.diff, flags=re.M):
+            header = re.match(r"diff --git a/(include/\S+\.h) ", part)
+            if header:
+                names |= _words(_added(part)) - _words((source / header[1]).read_text(encoding="utf-8"))
+        for path in patch.new_files:
+            if path.startswith("include/"):
+                names |= _words((series.repository / path).read_text(encoding="utf-8"))
+    return names
+
+
+def used(series, group):
+    """Words of the code that the group's patches add, without comments."""
+    texts = [_added(patch.diff) for _, patch in group.patches]
+    texts += [(series.repository / path).read_text(encoding="utf-8") for _, patch in group.patches for path in patch.new_files]
+    return _words(re.sub(r"/\*.*?\*/|//[^\n]*", "", "\n".join(texts), flags=re.S))
+
+
+def unproven(series, group, record):
+    """(subject, what is lacking) of the group's patches that name a scenario which no recorded run of this code shows."""
+    for _, patch in group.patches:
+        reasons = [record.lacks(proof) if record else "" for proof in patch.proofs if proof.by_run]
+        if record and record.hash != series.hash():
+            reasons = ["the record is of another version"] if reasons else []
+        reasons = [reason for reason in reasons if reason is not None]
+        if reasons:
+            yield patch.subject, reasons[0]
+
+
+def _count(group):
+    return f"{len(group.patches)} patch{'es' if len(group.patches) > 1 else ''} for {group.name}"
+
+
+def cover(group, text, record, overview, base_commit, needs, others, lacking):
     """Body of the cover letter."""
     parts = [text.strip() + "\n"]
+    if others:
+        parts.append(f"Sent separately: {', '.join(map(_count, others))}.\n")
     if needs:
         parts.append(f"These patches go on top of those for {' and '.join(needs)}, sent separately.\n")
     unshown = [patch.subject for _, patch in group.patches if not any(p.by_run for p in patch.proofs)]
     if record:
+        rows = sorted({proof.row for _, patch in group.patches for proof in patch.proofs if proof.by_run})
         parts.append(
             "Before and after\n----------------\n\n"
             f"Both columns are one recorded run each of the same scenarios, on the {record.info['flavour']} configuration, with an\n"
-            "emulated GPU. FAIL names the check that failed and what it saw.\n\n" + record.table()
+            "emulated GPU. FAIL names the check that failed and what it saw.\n\n" + record.table(rows if others else None)
         )
-        rows = sorted({proof.row for _, patch in group.patches for proof in patch.proofs if proof.by_run})
         parts.append(
             "To reproduce, in a clone of the project that this series comes from, where KERNEL is your built tree:\n\n"
             f"  build/release/hotplug/hpctl run {' '.join(rows)} --kernel KERNEL\n"
         )
+    if lacking:
+        lines = (f"  {subject}{f': {reason}' if reason else ''}\n" for subject, reason in lacking)
+        parts.append("Not yet shown by a recorded run:\n\n" + "".join(lines))
     if unshown:
         parts.append("Not shown by a scenario (see the note under each patch):\n\n" + "".join(f"  {s}\n" for s in unshown))
     parts.append(overview)
@@ -76,14 +137,17 @@ def write(series, source, record, out, *, split=False, base_commit, prefix="PATC
     """Write the mails to OUT; with SPLIT, a folder for each maintainer tree. Every set is proven by `git am` before it is shown."""
     text = (series.folder / "cover.txt").read_text(encoding="utf-8")
     subject, _, text = text.partition("\n")
-    done = []
-    for group in groups(series, source, split):
+    every = groups(series, source, split)
+    declares = {group.name: declared(series, source, group) for group in every}
+    for group in every:
         folder = pathlib.Path(out) / group.name
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.glob("*.patch")):
             raise SeriesError(f"{folder} has mails already: give an empty folder")
         with tempfile.TemporaryDirectory() as scratch:
-            tree, needs = _applied(series, source, group, done, pathlib.Path(scratch))
+            others = [other for other in every if other is not group]
+            wanted = {other.name for other in others if declares[other.name] & used(series, group)}
+            tree, needs = _applied(series, source, group, others, wanted, pathlib.Path(scratch))
             options = ["-q", "-n", "--cover-letter", "--no-signature", "--thread=shallow", f"--subject-prefix={prefix}"]
             tree.git("format-patch", *options, "-o", str(folder.resolve()), "base")
             first, *mails = sorted(folder.glob("*.patch"))
@@ -96,31 +160,35 @@ def write(series, source, record, out, *, split=False, base_commit, prefix="PATC
             overview = tree.git("shortlog", "-w72,2,4", "base..HEAD") + tree.git("diff", "--stat=72", "--summary", "base", "HEAD")
             head = first.read_text(encoding="utf-8").partition("\nSubject: ")[0]
             title = f"Subject: [{prefix} {'0' * len(str(len(mails)))}/{len(mails)}] {subject}"
-            body = cover(group, text, record, overview, base_commit, needs)
+            lacking = list(unproven(series, group, record))
+            body = cover(group, text, record, overview, base_commit, needs, others, lacking)
             first.write_text(f"{head}\n{_to(dict.fromkeys(everybody))}{title}\n\n{body}", encoding="utf-8")
             _prove_am(tree, mails)
-        done.append(group)
-    return [pathlib.Path(out) / group.name for group in done]
+    return [pathlib.Path(out) / group.name for group in every]
 
 
-def _applied(series, source, group, earlier, scratch):
-    """A tree with the group's patches above `base`; where they do not apply alone, the groups EARLIER sent are under them."""
-    def tree_on(below, folder):
-        (scratch / folder).mkdir()
-        tree = Tree.of_files(source, series.edited_files, scratch / folder)
-        for name, patch in (entry for other in below for entry in other.patches):
-            tree.apply(name, patch, series.repository)
-        tree.git("tag", "-f", "base")
-        for name, patch in group.patches:
-            tree.apply(name, patch, series.repository)
-        return tree, [other.name for other in below]
-
-    try:
-        return tree_on([], "alone")
-    except SeriesError:
-        if not earlier:
-            raise
-        return tree_on(earlier, "on-top")
+def _applied(series, source, group, others, wanted, scratch):
+    """A tree with the group's patches above `base`. Under them are the patches of the fewest OTHERS with which they apply, WANTED among these."""
+    order = {name: number for number, name in enumerate(series.names)}
+    refused = None
+    for number in range(len(others) + 1):
+        for below in itertools.combinations(others, number):
+            names = [other.name for other in below]
+            if not wanted.issubset(names):
+                continue
+            folder = scratch / "-".join(["on", *names])
+            folder.mkdir()
+            try:
+                tree = Tree.of_files(source, series.edited_files, folder)
+                for name, patch in sorted((entry for other in below for entry in other.patches), key=lambda entry: order[entry[0]]):
+                    tree.apply(name, patch, series.repository)
+                tree.git("tag", "-f", "base")
+                for name, patch in group.patches:
+                    tree.apply(name, patch, series.repository)
+                return tree, names
+            except SeriesError as error:
+                refused = error
+    raise SeriesError(f"{_count(group)} cannot be a set of their own, not even on top of all others: {refused}")
 
 
 def _to(people):

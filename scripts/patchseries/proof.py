@@ -105,10 +105,12 @@ class Record:
                     failed.append(check)
         return None if failed else f"{' '.join([proof.row, *proof.checks])} passes on stock"
 
-    def table(self):
-        """Before and after, a line for each row and side by side, as a maintainer reads it in a terminal of 80 columns."""
+    def table(self, only=None):
+        """Before and after, of the rows that ONLY names, as `Proof:` does: a line for each row and side by side, as a maintainer reads it in a terminal of 80 columns."""
         lines = [f"{'row':<26} {'stock':<26} with the series", f"{'-' * 26} {'-' * 26} {'-' * 24}"]
         for row in sorted(set(self.stock) & set(self.series)):
+            if only is not None and not any(row == name or row.startswith(name + "/") for name in only):
+                continue
             before, after = self._cells(self.stock[row]), self._cells(self.series[row])
             for index in range(max(len(before), len(after))):
                 cells = [part[index] if index < len(part) else "" for part in (before, after)]

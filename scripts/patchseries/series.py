@@ -8,6 +8,16 @@ import re
 from patchseries.patch import Patch, SeriesError
 
 
+def code_hash(patches, repository):
+    """Key of the code that PATCHES make, with new files from REPOSITORY."""
+    digest = hashlib.sha256()
+    for patch in patches:
+        digest.update(re.sub(r"^(index|@@) .*", r"\1", patch.diff, flags=re.M).encode())
+    for path in sorted(path for patch in patches for path in patch.new_files):
+        digest.update(path.encode() + (repository / path).read_bytes())
+    return digest.hexdigest()[:12]
+
+
 class Series:
     """REPOSITORY is where patches/ and the new kernel files are, BASE a folder of patches/."""
 
@@ -57,12 +67,7 @@ class Series:
 
     def hash(self):
         """What the code is, and not how it is described: the key of a kernel build, and of a proof."""
-        digest = hashlib.sha256()
-        for patch in self.patches:
-            digest.update(re.sub(r"^(index|@@) .*", r"\1", patch.diff, flags=re.M).encode())
-        for path in sorted(self.new_files):
-            digest.update(path.encode() + (self.repository / path).read_bytes())
-        return digest.hexdigest()[:12]
+        return code_hash(self.patches, self.repository)
 
     def replace(self, patches, new_texts):
         """Write PATCHES and the new files' NEW_TEXTS (path -> (bytes, mode)) in place of what is there."""

@@ -27,6 +27,8 @@ std::string line(const json& message) {
 }
 
 json state() {
+    const json holder = {{"pid", 31}, {"comm", "sh"}};
+    const json orphan = {{"minor", "renderD129"}, {"holders", json::array({holder})}};
     return {{"taint", 512},
             {"uptime_us", 77},
             {"drm", {{{"minor", "renderD128"}, {"kind", "render"}, {"bdf", "0000:01:00.0"}}}},
@@ -60,7 +62,8 @@ json state() {
             {"slab_total_kib", 40000},
             {"memory_available_kib", 1000000},
             {"processes_d_state", {{{"pid", 9}, {"comm", "x"}, {"wchan", "io"}, {"stack", "f\n"}}}},
-            {"drm_minor_max", 128}};
+            {"drm_minor_max", 128},
+            {"drm_orphans", json::array({orphan})}};
 }
 
 /// Answers by `do`; `writes` are held back until release().
@@ -181,6 +184,13 @@ TEST_F(AgentClientTest, StateOfAnotherVersion) {
     auto parsed = parse_guest_state(other);
     ASSERT_FALSE(parsed);
     EXPECT_NE(parsed.error().message.find("kfd_nodes"), std::string::npos);
+}
+
+TEST_F(AgentClientTest, OrphanedNodesNameTheirHolders) {
+    const auto parsed = parse_guest_state(state()).value();
+    ASSERT_EQ(parsed.drm_orphans.size(), 1u);
+    EXPECT_EQ(parsed.drm_orphans[0].minor, "renderD129");
+    EXPECT_EQ(parsed.drm_orphans[0].holders, std::vector<std::string>{"sh (31)"});
 }
 
 TEST_F(AgentClientTest, GpuIsNotReadyHalfway) {

@@ -192,12 +192,23 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
     return {};
 }
 
+// QEMU reports a new board as "presence changed" and "button pressed" at once. A guest that is
+// still at the end of a surprise removal, behind its last write to the slot, looks at presence once
+// more and switches the slot on; the press, taken in after that, asks for power off: 5 seconds
+// later the guest puts the new board away. So the press is taken back before a CPU can see it. The
+// interrupt has been raised, and presence is what it then reports.
 hp::Result<void> GpuSlot::plug() {
-    if (auto added = qmp_->execute("device_add", board()); !added) {
-        return tl::unexpected(added.error());
+    if (auto stopped = qmp_->execute("stop"); !stopped) {
+        return tl::unexpected(stopped.error());
     }
-    plugged_ = true;
-    return {};
+    auto plugged = qmp_->execute("device_add", board()).and_then([&](const json&) {
+        plugged_ = true;
+        return port_->release_button();
+    });
+    if (auto going = qmp_->execute("cont"); !going) {
+        return tl::unexpected(going.error());
+    }
+    return plugged;
 }
 
 hp::Result<void> GpuSlot::press_button() {

@@ -111,7 +111,8 @@ public:
     /// Makes the emulator ready for a replug: a new process as `replacement` asks for, else a cold
     /// reset of this one.
     hp::Result<void> prepare_board(const Replacement& replacement, Deadline deadline);
-    /// QMP device_add of the board. The guest's reaction is not waited for.
+    /// Puts the board in, and nobody presses the button: the guest sees presence and link only. Its
+    /// reaction is not waited for; its CPUs are stopped for a moment.
     hp::Result<void> plug();
     /// QMP device_del: presses the attention button.
     hp::Result<void> press_button();

@@ -19,6 +19,15 @@ DrmNode drm_node(const json& value) {
             value.at("bdf").get<std::string>()};
 }
 
+OrphanedNode orphaned_node(const json& value) {
+    OrphanedNode node{value.at("minor").get<std::string>(), {}};
+    for (const json& holder : value.at("holders")) {
+        node.holders.push_back(fmt::format("{} ({})", holder.at("comm").get<std::string>(),
+                                           holder.at("pid").get<int>()));
+    }
+    return node;
+}
+
 KfdNode kfd_node(const json& value) {
     KfdNode node;
     node.id = value.at("id").get<unsigned>();
@@ -68,6 +77,7 @@ GuestState parse(const json& answer) {
     state.memory_available_kib = answer.at("memory_available_kib").get<uint64_t>();
     state.processes_d_state = list_of(answer.at("processes_d_state"), blocked_process);
     state.drm_minor_max = answer.at("drm_minor_max").get<uint64_t>();
+    state.drm_orphans = list_of(answer.at("drm_orphans"), orphaned_node);
     return state;
 }
 

@@ -19,6 +19,12 @@ struct DrmNode {
     std::string bdf;    // "0000:01:00.0"
 };
 
+/// A DRM node that is open although its device is gone: its minor is taken until the last close.
+struct OrphanedNode {
+    std::string minor;                 // "renderD128"
+    std::vector<std::string> holders;  // "sh (31)"
+};
+
 struct KfdNode {
     unsigned id = 0;
     uint32_t gpu_id = 0;  // 0: a CPU node
@@ -61,6 +67,7 @@ struct GuestState {
     uint64_t memory_available_kib = 0;
     std::vector<BlockedProcess> processes_d_state;
     uint64_t drm_minor_max = 0;
+    std::vector<OrphanedNode> drm_orphans;
 
     const PciDevice* find_pci(const std::string& bdf) const;
     /// Null when the GPU at `bdf` has no node of that kind.

@@ -4,6 +4,7 @@
 #include "hotplug/leak.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -92,13 +93,24 @@ void append(std::vector<std::string>& lines, const std::vector<std::string>& mor
 
 }  // namespace
 
-std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after) {
+uint64_t highest_allowed_minor(const GuestState& before, const Orphans& orphans) {
+    const auto nodes = std::count_if(before.drm.begin(), before.drm.end(),
+                                     [](const DrmNode& node) { return node.kind == "render"; });
+    return before.drm_minor_max + orphans.size() * static_cast<uint64_t>(nodes);
+}
+
+std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after,
+                                    const Orphans& orphans) {
     std::vector<std::string> leaks;
     compare_nodes("DRM", drm_nodes(before), drm_nodes(after), after, leaks);
     compare_nodes("KFD", kfd_gpu_nodes(before), kfd_gpu_nodes(after), after, leaks);
-    if (after.drm_minor_max > before.drm_minor_max) {
+    if (after.drm_minor_max > highest_allowed_minor(before, orphans)) {
         leaks.push_back(fmt::format("highest DRM minor {}, {} before: an old minor is still taken",
                                     after.drm_minor_max, before.drm_minor_max));
+    }
+    for (const OrphanedNode& node : after.drm_orphans) {
+        leaks.push_back(fmt::format("{} of a GPU that is gone is still held open by {}", node.minor,
+                                    fmt::join(node.holders, ", ")));
     }
     for (const auto& [cache, objects] : after.slab) {
         const auto old = before.slab.find(cache);
@@ -119,8 +131,9 @@ std::vector<std::string> find_obstacles(const GuestState& before, const GuestSta
     return obstacles;
 }
 
-std::vector<std::string> find_differences(const GuestState& before, const GuestState& after) {
-    std::vector<std::string> differences = find_leaks(before, after);
+std::vector<std::string> find_differences(const GuestState& before, const GuestState& after,
+                                          const Orphans& orphans) {
+    std::vector<std::string> differences = find_leaks(before, after, orphans);
     if (after.taint != before.taint) {
         differences.push_back(fmt::format("taint {:#x}, {:#x} before", after.taint, before.taint));
     }

@@ -5,6 +5,7 @@
 // kernel.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,9 +18,20 @@ namespace hotplug {
 constexpr uint64_t kSlabToleranceObjects = 64;
 constexpr uint64_t kSlabTolerancePercent = 10;
 
-/// One line for each leak: DRM minors and KFD nodes of a GPU that is not there, a higher DRM minor
-/// than before, slab caches beyond the tolerance, processes in D state.
-std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after);
+/// Nodes of GPUs that were gone which a process had open at some time between the two states, by
+/// name. While it does, a new instance of the driver gets other minors and keeps them, and that is
+/// right.
+using Orphans = std::set<std::string>;
+
+/// The highest DRM minor that no leak is needed for: that of before, and for each orphaned instance
+/// as many more as there were render nodes.
+uint64_t highest_allowed_minor(const GuestState& before, const Orphans& orphans);
+
+/// One line for each leak: DRM nodes and KFD nodes of a GPU that is not there, a DRM minor above
+/// the allowed one, a node that is still held open by whom, slab caches beyond the tolerance,
+/// processes in D state.
+std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after,
+                                    const Orphans& orphans = {});
 
 /// One line for each reason why nothing more can be done with the guest: a GPU without driver or
 /// nodes, a process in D state.
@@ -27,6 +39,7 @@ std::vector<std::string> find_obstacles(const GuestState& before, const GuestSta
 
 /// One line for each difference that makes the guest unfit for the next row: obstacles, leaks, a
 /// taint.
-std::vector<std::string> find_differences(const GuestState& before, const GuestState& after);
+std::vector<std::string> find_differences(const GuestState& before, const GuestState& after,
+                                          const Orphans& orphans = {});
 
 }  // namespace hotplug

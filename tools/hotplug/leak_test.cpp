@@ -54,6 +54,29 @@ TEST(Leak, MoreNodesAndHigherMinors) {
     EXPECT_EQ(find_leaks(guest(), after).size(), 2U);
 }
 
+TEST(Leak, HigherMinorsAreNoneWhileTheOldOnesWereHeld) {
+    GuestState after = guest();
+    after.drm = {{"card1", "card", kGpu}, {"renderD129", "render", kGpu}};
+    after.drm_minor_max = 129;
+    EXPECT_EQ(find_leaks(guest(), after).size(), 1U);
+    const Orphans held = {"renderD128"};
+    EXPECT_TRUE(find_leaks(guest(), after, held).empty());
+    EXPECT_TRUE(find_differences(guest(), after, held).empty());
+    after.drm_minor_max = 130;
+    EXPECT_EQ(
+        find_leaks(guest(), after, held),
+        std::vector<std::string>{"highest DRM minor 130, 128 before: an old minor is still taken"})
+        << "one instance that was held explains no more minors than it has";
+}
+
+TEST(Leak, NodeThatIsStillHeldIsOne) {
+    GuestState after = guest();
+    after.drm_orphans = {{"renderD128", {"sh (31)", "holder (32)"}}};
+    EXPECT_EQ(find_leaks(guest(), after, {"renderD128"}),
+              std::vector<std::string>{"renderD128 of a GPU that is gone is still held open by sh "
+                                       "(31), holder (32)"});
+}
+
 TEST(Leak, PartitionsAreCountedTogether) {
     GuestState before = guest();
     before.drm.push_back({"renderD129", "render", "amdgpu_xcp_0"});

@@ -408,6 +408,11 @@ private:
     hp::Result<void> start();
     hp::Result<void> write(const std::string& path, const std::string& data);
     hp::Result<void> wait_in_use();
+    /// Why there is no board any more although nobody took it out.
+    std::string put_away() const {
+        return fmt::format("the guest has switched slot {} off, and QEMU let go of {}",
+                           slot_.slot_name(), slot_.device_id());
+    }
     void note(ReplugTimeline::Span& moment, bool reached) const {
         if (reached && !moment) {
             moment = span(timeline_.event, Clock::now());
@@ -445,6 +450,10 @@ hp::Result<void> Return::prepare() {
     if (empties_slot(loss_)) {
         auto off = wait_slot_off();
         return off && timeline_.stuck.empty() ? slot_.prepare_board(replacement_, deadline_) : off;
+    }
+    if (slot_.deleted()) {
+        timeline_.stuck = put_away();
+        return {};
     }
     if (replacement_.needs_new_emulator()) {
         return hp::fail(fmt::format("after {} the old board is still in slot {}: no other fits in",
@@ -505,6 +514,10 @@ hp::Result<void> Return::wait_in_use() {
         }
         if (write_ && write_->refused()) {
             timeline_.refused = write_->result().error_text;
+            return {};
+        }
+        if (slot_.deleted()) {
+            timeline_.stuck = put_away();
             return {};
         }
         auto progress = machine_.device_progress(slot_);
@@ -569,6 +582,10 @@ bool empties_slot(Loss loss) {
         case Loss::aer_fatal: return false;
     }
     return false;
+}
+
+bool ends_clients(Loss loss) {
+    return loss != Loss::aer_fatal;
 }
 
 hp::Result<LossTimeline> lose(Machine& machine, GpuSlot& slot, Loss loss, Deadline deadline,

@@ -41,6 +41,9 @@ std::optional<Loss> parse_loss(std::string_view name);
 /// Does the loss leave the slot empty, so that another board can be put in?
 bool empties_slot(Loss loss);
 
+/// Is the GPU gone for whoever has it open? After aer_fatal its clients may go on.
+bool ends_clients(Loss loss);
+
 struct LossOptions {
     /// surprise: how long reads are all ones before the slot reports it (the card's connector is
     /// leaving).

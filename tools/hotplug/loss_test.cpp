@@ -32,5 +32,11 @@ TEST(LossTest, OnlyAnEmptySlotTakesAnotherBoard) {
     EXPECT_FALSE(empties_slot(Loss::aer_fatal));
 }
 
+TEST(LossTest, OnlyARecoveryLeavesClientsTheirGpu) {
+    for (Loss loss : all_losses()) {
+        EXPECT_EQ(ends_clients(loss), loss != Loss::aer_fatal) << to_string(loss);
+    }
+}
+
 }  // namespace
 }  // namespace hotplug

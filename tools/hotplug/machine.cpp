@@ -53,6 +53,9 @@ hp::Result<void> check_config(const MachineConfig& config) {
     if (config.accelerator == Accelerator::kvm && ::access("/dev/kvm", R_OK | W_OK) != 0) {
         return hp::fail("KVM asked for, but /dev/kvm cannot be opened: use TCG, or join group kvm");
     }
+    if (config.accelerator == Accelerator::kvm && config.count_instructions) {
+        return hp::fail("instructions can be counted under TCG only");
+    }
     std::error_code error;
     fs::create_directories(config.log_dir, error);
     if (error) {

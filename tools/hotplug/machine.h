@@ -32,6 +32,9 @@ struct MachineConfig {
     unsigned memory_mib = 3072;
     unsigned cpus = 2;
     Accelerator accelerator = Accelerator::tcg;
+    /// TCG only: the guest's clock advances by a nanosecond with each instruction, whatever the
+    /// host does. Its CPUs share one thread.
+    bool count_instructions = false;
     std::vector<SlotConfig> slots = std::vector<SlotConfig>(2);
     /// The largest board a replug will bring: the black holes are made to cover it.
     uint64_t largest_vram_mib = 2048;

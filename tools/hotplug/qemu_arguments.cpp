@@ -13,10 +13,12 @@ namespace {
 // cost guest time. panic=-1 with -no-reboot: a panic ends QEMU instead of leaving a dead guest
 // behind.
 std::string kernel_command_line(const MachineConfig& config) {
+    // tsc=nowatchdog: its watchdog takes a tick that comes late for an unstable TSC.
     // no_timer_check: a kernel that counts ticks against a loop of its own finds none when the host
     // is busy, and panics.
     std::string line =
-        "console=ttyS0 quiet loglevel=4 panic=-1 log_buf_len=8M printk.devkmsg=on no_timer_check";
+        "console=ttyS0 quiet loglevel=4 panic=-1 log_buf_len=8M printk.devkmsg=on no_timer_check "
+        "tsc=nowatchdog";
     if (config.load_driver) {
         line += " hp.modprobe=amdgpu";
     }
@@ -54,7 +56,9 @@ std::vector<std::string> qemu_arguments(const MachineConfig& config,
         "-global",
         "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off",
         "-accel",
-        kvm ? "kvm" : "tcg,thread=multi",
+        kvm                         ? "kvm"
+        : config.count_instructions ? "tcg,thread=single"
+                                    : "tcg,thread=multi",
         "-cpu",
         kvm ? "host" : "max",
         "-smp",
@@ -84,6 +88,9 @@ std::vector<std::string> qemu_arguments(const MachineConfig& config,
         "-device",
         "virtserialport,bus=serial.0,chardev=agent,name=org.amdgpu-hotplug.agent",
     };
+    if (config.count_instructions) {
+        arguments.insert(arguments.end(), {"-icount", "shift=0"});
+    }
     for (size_t i = 0; i < config.slots.size(); ++i) {
         if (config.slots[i].device == SlotDevice::nvme) {
             arguments.insert(arguments.end(),

@@ -41,11 +41,20 @@ TEST(QemuArgumentsTest, KernelCommandLine) {
     config.extra_cmdline = "slub_debug=FZP";
     auto line = value_of(qemu_arguments(config, "/s", {}), "-append");
     EXPECT_NE(line.find("hp.modprobe=amdgpu"), std::string::npos);
-    EXPECT_NE(line.find(" no_timer_check "), std::string::npos);
+    EXPECT_NE(line.find(" no_timer_check tsc=nowatchdog "), std::string::npos);
     EXPECT_TRUE(line.ends_with(" slub_debug=FZP"));
     config.load_driver = false;
     line = value_of(qemu_arguments(config, "/s", {}), "-append");
     EXPECT_EQ(line.find("hp.modprobe"), std::string::npos);
+}
+
+TEST(QemuArgumentsTest, InstructionsAreCountedInOneThread) {
+    MachineConfig config;
+    EXPECT_FALSE(has(qemu_arguments(config, "/s", {}), "-icount"));
+    config.count_instructions = true;
+    const auto arguments = qemu_arguments(config, "/s", {});
+    EXPECT_EQ(value_of(arguments, "-icount"), "shift=0");
+    EXPECT_EQ(value_of(arguments, "-accel"), "tcg,thread=single");
 }
 
 TEST(QemuArgumentsTest, NvmeControlHasADisk) {

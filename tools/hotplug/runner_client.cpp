@@ -56,6 +56,10 @@ ClientLine parse_client_line(const std::string& text) {
     };
     line.done = number("done");
     line.bad = number("bad");
+    line.time_us = number("time_us");
+    if (const auto status = json.find("status"); status != json.end() && status->is_number()) {
+        line.status = status->get<int>();
+    }
     return line;
 }
 
@@ -129,6 +133,15 @@ std::vector<std::string> stop_all(std::span<GuestClient> clients) {
 std::string GuestClient::last_line() const {
     const JobView view = bed_->job(job_);
     return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
+}
+
+std::optional<ClientLine> GuestClient::failed_fence() const {
+    for (const OutputLine& output : bed_->job(job_).lines) {
+        if (says(output.text, "fence")) {
+            return parse_client_line(output.text);
+        }
+    }
+    return std::nullopt;
 }
 
 std::vector<std::string> GuestClient::troubles(Deadline::Clock::time_point from) const {

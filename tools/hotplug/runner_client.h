@@ -29,7 +29,9 @@ struct ClientLine {
     std::string state;  ///< "ready", "progress", "error", "end", ...
     uint64_t done = 0;
     uint64_t bad = 0;
-    std::string text;  ///< the line itself
+    uint64_t time_us = 0;  ///< the guest's CLOCK_MONOTONIC
+    int status = 0;        ///< of a fence
+    std::string text;      ///< the line itself
 };
 
 ClientLine parse_client_line(const std::string& text);
@@ -55,6 +57,8 @@ public:
 
     std::optional<JobExit> exit() const { return bed_->job(job_).exit; }
     std::string last_line() const;
+    /// The line of a fence that ended with an error.
+    std::optional<ClientLine> failed_fence() const;
     /// Lines since `from` that tell of something bad; wrong results among them.
     std::vector<std::string> troubles(Deadline::Clock::time_point from) const;
     /// The longest time between two progress lines since `from`, up to now.

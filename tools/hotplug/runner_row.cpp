@@ -8,7 +8,6 @@
 #include <algorithm>
 
 #include "hotplug/check.h"
-#include "hotplug/leak.h"
 
 namespace hotplug {
 
@@ -135,6 +134,9 @@ GuestClient* RowRun::find_client(const std::string& name) {
 }
 
 hp::Result<void> RowRun::perform(const StartStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     std::vector<std::string> options;
     for (const std::string& option : step.options) {
         options.push_back(expand(option));
@@ -208,9 +210,10 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
         episode.loss.stuck = loss.error().message;
         silent_ = !bed_.run({"true"}, kOpenDeadline);
     }
-    if (wants(Check::clients_released)) {
+    if (wants(Check::clients_released) && ends_clients(step.loss)) {
         observe_clients(episode);
     }
+    observe_fences(episode);
     episode.last_kernel_line = last_kernel_line(episode);
     result_.episodes.push_back(std::move(episode));
     return loss ? hp::Result<void>() : tl::unexpected(loss.error());
@@ -236,6 +239,31 @@ void RowRun::observe_clients(Episode& episode) {
     if (!episode.still_held.empty()) {
         episode.clients_released.reset();
     }
+}
+
+void RowRun::observe_fences(Episode& episode) const {
+    for (const GuestClient& client : clients_) {
+        const auto fence = client.failed_fence();
+        if (client.role() != Role::victim || !fence) {
+            continue;
+        }
+        const uint64_t event = episode.loss.event_guest_us;
+        const uint64_t after = fence->time_us > event ? fence->time_us - event : 0;
+        episode.fences.push_back({client.name(), std::chrono::microseconds(after), fence->status});
+    }
+}
+
+/// Asked before each step that may make a driver take minors for a new instance. Not before a
+/// client is stopped: rows that close a file at a given moment have none to lose.
+hp::Result<void> RowRun::observe_orphans() {
+    const auto state = bed_.state();
+    if (!state) {
+        return tl::unexpected(state.error());
+    }
+    for (const OrphanedNode& node : state->drm_orphans) {
+        orphans_.insert(node.minor);
+    }
+    return {};
 }
 
 hp::Result<void> RowRun::observe_accesses() {
@@ -266,6 +294,9 @@ hp::Result<void> RowRun::perform(const RecoverStep& step) {
     if (!episode.loss.stuck.empty()) {
         episode.replug_failure = "not tried: the removal has not returned";
         return {};
+    }
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
     }
     auto replug =
         bed_.recover(victim_.slot, episode.loss.loss, step.replacement, watch(limits_.replug));
@@ -331,6 +362,9 @@ hp::Result<void> RowRun::run_first_jobs(Episode& episode) {
 }
 
 hp::Result<void> RowRun::perform(const ShellStep& step) {
+    if (auto seen = observe_orphans(); !seen) {
+        return seen;
+    }
     const auto run = bed_.run({"sh", "-c", expand(step.command)}, step.deadline);
     if (!run) {
         return tl::unexpected(run.error());
@@ -468,8 +502,8 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
         const auto differences =
-            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after);
-        const auto found = find_leaks(before_, *after);
+            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after, orphans_);
+        const auto found = find_leaks(before_, *after, orphans_);
         if (!found.empty() && !deadline.expired()) {
             deadline.pause(kSettlePause);
             continue;

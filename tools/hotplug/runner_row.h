@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "hotplug/leak.h"
 #include "hotplug/report/progress.h"
 #include "hotplug/runner_client.h"
 #include "hotplug/scenario_catalogue.h"
@@ -53,6 +54,8 @@ private:
     GuestClient* find_client(const std::string& name);
     bool wants(Check check) const;
     void observe_clients(Episode& episode);
+    void observe_fences(Episode& episode) const;
+    hp::Result<void> observe_orphans();
     hp::Result<void> observe_accesses();
     hp::Result<void> run_first_jobs(Episode& episode);
     std::string last_kernel_line(const Episode& episode);
@@ -80,6 +83,7 @@ private:
     GuestState before_;
     size_t log_from_ = 0;
     std::vector<GuestClient> clients_;
+    Orphans orphans_;
     bool lost_ = false;    // the victim is not back
     bool silent_ = false;  // the guest does not answer: each question would cost its deadline
     bool faulty_ = false;  // an emulator was told to misbehave

@@ -25,11 +25,14 @@ struct Flaws {
     bool kfd_broken = false;
     bool bystander_dies = false;
     bool clients_stay = false;  ///< the victim's workers do not end
+    bool fence_fails = false;
     bool bind_refused = false;
     bool job_fails = false;
     uint64_t accesses = 0;
     std::string complaint;  ///< printed by the kernel at the loss
     bool node_leaks = false;
+    bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
+    bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
     bool silent = false;      ///< and the guest does not answer
@@ -78,6 +81,14 @@ public:
                 state.drm.push_back({"renderD" + std::to_string(128 + slot), "render", bdf});
             }
         }
+        const bool client = std::any_of(jobs_.begin(), jobs_.end(),
+                                        [](const auto& job) { return !job.second.view.exit; });
+        if (flaws_.nodes_held && lost_once_ && client) {
+            state.drm_orphans = {{"renderD128", {"sh (7)"}}};
+        }
+        // The new instance cannot have the minor that is held when it is made.
+        const bool higher = (flaws_.nodes_held || flaws_.minors_leak) && lost_once_;
+        state.drm_minor_max = higher ? 130 : 129;
         return state;
     }
 
@@ -118,9 +129,13 @@ public:
         if (!flaws_.complaint.empty()) {
             log_.push_back({4, log_.size(), 1'500'000, flaws_.complaint});
         }
-        lost_[slot] = true;
+        lost_[slot] = lost_once_ = true;
         for (auto& [id, job] : jobs_) {
             const bool victim = job.slot == slot;
+            if (victim && flaws_.fence_fails) {
+                job.view.lines.push_back(
+                    {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
+            }
             if (victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{1, 1'200'000};
             }
@@ -220,6 +235,7 @@ private:
     Flaws& flaws_;
     GuestFacts facts_;
     std::map<size_t, bool> lost_;
+    bool lost_once_ = false;
     std::map<JobId, FakeJob> jobs_;
     JobId last_job_ = 0;
     std::vector<KernelLine> log_;
@@ -313,6 +329,18 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     EXPECT_EQ(progress_.steps[2], "lose surprise");
 }
 
+TEST_F(RunnerTest, FenceThatFailedIsShownWithItsTimeAfterTheLoss) {
+    EXPECT_TRUE(run_one().episodes.at(0).fences.empty());
+    factory_.flaws.fence_fails = true;
+    const RowResult row = run_one();
+    ASSERT_EQ(row.episodes.at(0).fences.size(), 1U);
+    const FailedFence& fence = row.episodes[0].fences[0];
+    EXPECT_EQ(fence.client, "drm_submitter@victim");
+    EXPECT_EQ(fence.after, std::chrono::microseconds(12'500));
+    EXPECT_EQ(fence.status, -19);
+    EXPECT_EQ(row.outcome, Outcome::pass) << "it is no verdict";
+}
+
 TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
     factory_.flaws.stuck = true;
     const RowResult row = run_one();
@@ -354,6 +382,28 @@ TEST_F(RunnerTest, NodesOfAGpuThatIsGoneAreALeak) {
     scenario_.checks = {};
     factory_.flaws.node_leaks = true;
     EXPECT_EQ(failures(run_one()), Checks{Check::no_leak});
+}
+
+TEST_F(RunnerTest, HigherMinorsAreALeakOnlyWhenNobodyHeldTheOldOnes) {
+    factory_.flaws.minors_leak = true;
+    EXPECT_EQ(failures(run_one()), Checks{Check::no_leak});
+    factory_.flaws = {};
+    factory_.flaws.nodes_held = true;
+    const RowResult row = run_one();
+    EXPECT_EQ(failures(row), Checks{});
+    EXPECT_EQ(row.unfit, "") << "the next row may run on this guest";
+    // A program may bring the driver back, too.
+    factory_.flaws.clients_stay = true;
+    scenario_.checks = {};
+    const std::vector<Step> held = {StartStep{"sh", Role::victim, {}},
+                                    LoseStep{Loss::driver_unbind}};
+    scenario_.steps = held;
+    scenario_.steps.insert(scenario_.steps.end(),
+                           {ShellStep{"bind", 0, ""}, StopStep{"sh@victim"}, RecoverStep{}});
+    EXPECT_EQ(failures(run_one()), Checks{});
+    scenario_.steps = held;
+    scenario_.steps.insert(scenario_.steps.end(), {StopStep{"sh@victim"}, RecoverStep{}});
+    EXPECT_EQ(failures(run_one()), Checks{Check::no_leak}) << "nobody held it by then";
 }
 
 TEST_F(RunnerTest, FailedWaitAndShellNameTheStep) {

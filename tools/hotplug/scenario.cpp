@@ -47,7 +47,8 @@ struct Describe {
         return "await the end of " + step.client;
     }
     std::string operator()(const LoseStep& step) const {
-        return fmt::format("lose {}", to_string(step.loss));
+        return step.drawn_from.empty() ? fmt::format("lose {}", to_string(step.loss))
+                                       : fmt::format("lose one of {} ways", step.drawn_from.size());
     }
     std::string operator()(const EmulateStep& step) const {
         return fmt::format("emulate {} on {}", step.request.dump(), to_string(step.on));

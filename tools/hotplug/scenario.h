@@ -69,6 +69,8 @@ struct StopStep {
 
 struct LoseStep {
     Loss loss = Loss::surprise;
+    /// Not empty: which of these it is depends on seed and cycle; Row::steps() decides.
+    std::vector<Loss> drawn_from = {};
 };
 
 /// Gets the lost GPU back and runs a first job on it.
@@ -146,6 +148,8 @@ struct Requirements {
 struct Variant {
     std::string name;
     std::vector<Step> steps;  ///< run before the scenario's own
+    /// Instead of the scenario's; nothing: the same.
+    std::optional<std::vector<std::string>> tags = std::nullopt;
 };
 
 struct Scenario {

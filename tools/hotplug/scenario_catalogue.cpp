@@ -15,7 +15,25 @@ namespace hotplug {
 
 namespace {
 
-std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycles) {
+// Not std::shuffle: its result differs between standard libraries, and a seed must replay anywhere.
+template <typename T>
+void shuffle(std::vector<T>& elements, std::mt19937_64 random) {
+    for (size_t i = elements.size(); i > 1; --i) {
+        std::swap(elements[i - 1], elements[random() % i]);
+    }
+}
+
+/// One of `losses` for a cycle, which counts from 1.
+Loss draw(std::vector<Loss> losses, uint64_t seed, unsigned cycle) {
+    const size_t index = cycle == 0 ? 0 : cycle - 1;
+    const size_t turn = index / losses.size();
+    std::seed_seq words{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32),
+                        static_cast<uint32_t>(turn)};
+    shuffle(losses, std::mt19937_64(words));
+    return losses[index % losses.size()];
+}
+
+std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycles, uint64_t seed) {
     std::vector<const Variant*> variants;
     for (const Variant& variant : scenario.variants) {
         variants.push_back(&variant);
@@ -26,18 +44,18 @@ std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycle
     std::vector<Row> rows;
     for (const Variant* variant : variants) {
         if (scenario.cycles == 0) {
-            rows.push_back({&scenario, variant, 0});
+            rows.push_back({&scenario, variant, 0, seed});
             continue;
         }
         for (unsigned cycle = 1; cycle <= cycles.value_or(scenario.cycles); ++cycle) {
-            rows.push_back({&scenario, variant, cycle});
+            rows.push_back({&scenario, variant, cycle, seed});
         }
     }
     return rows;
 }
 
 bool selects(const std::string& word, const Row& row) {
-    const auto& tags = row.scenario->tags;
+    const auto& tags = row.tags();
     return word == row.scenario->id || word == row.expected_key() || word == row.id() ||
            std::find(tags.begin(), tags.end(), word) != tags.end();
 }
@@ -52,12 +70,21 @@ std::string Row::id() const {
     return cycle == 0 ? expected_key() : fmt::format("{}/{}", expected_key(), cycle);
 }
 
+const std::vector<std::string>& Row::tags() const {
+    return variant != nullptr && variant->tags ? *variant->tags : scenario->tags;
+}
+
 std::vector<Step> Row::steps() const {
     std::vector<Step> steps;
     if (variant != nullptr) {
         steps = variant->steps;
     }
     steps.insert(steps.end(), scenario->steps.begin(), scenario->steps.end());
+    for (Step& step : steps) {
+        if (auto* lose = std::get_if<LoseStep>(&step); lose && !lose->drawn_from.empty()) {
+            *lose = LoseStep{draw(lose->drawn_from, seed, cycle)};
+        }
+    }
     return steps;
 }
 
@@ -92,11 +119,12 @@ hp::Result<ScenarioCatalogue> ScenarioCatalogue::load(const std::filesystem::pat
 }
 
 hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::string> wanted,
-                                                       std::optional<unsigned> cycles) const {
+                                                       std::optional<unsigned> cycles,
+                                                       uint64_t seed) const {
     std::vector<Row> rows;
     std::set<std::string> used;
     for (const Scenario& scenario : scenarios_) {
-        for (const Row& row : rows_of(scenario, cycles)) {
+        for (const Row& row : rows_of(scenario, cycles, seed)) {
             bool selected = false;
             for (const std::string& word : wanted) {
                 if (selects(word, row)) {
@@ -126,12 +154,7 @@ void order_rows(std::vector<Row>& rows, uint64_t seed) {
     if (seed == 0) {
         return;
     }
-    // Not std::shuffle: its result differs between standard libraries, and a seed must replay
-    // anywhere.
-    std::mt19937_64 random(seed);
-    for (size_t i = rows.size(); i > 1; --i) {
-        std::swap(rows[i - 1], rows[random() % i]);
-    }
+    shuffle(rows, std::mt19937_64(seed));
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row& a, const Row& b) { return a.cycle < b.cycle; });
 }

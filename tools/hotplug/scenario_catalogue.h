@@ -20,12 +20,15 @@ struct Row {
     const Scenario* scenario = nullptr;
     const Variant* variant = nullptr;  // null: the scenario has none
     unsigned cycle = 0;                // from 1; 0: not repeated
+    uint64_t seed = 0;                 // of what the scenario leaves open
 
     /// "surprise/busy", "cycles/7".
     std::string id() const;
     /// The id without the cycle: the same failures are known for each cycle.
     std::string expected_key() const;
-    /// The variant's steps, then the scenario's.
+    const std::vector<std::string>& tags() const;
+    /// The variant's steps, then the scenario's. A loss that is drawn from a list is drawn: in as
+    /// many cycles as the list is long each comes once, in an order of the seed.
     std::vector<Step> steps() const;
     /// The slot of the GPU that is lost: it changes with each cycle.
     size_t victim_slot() const { return cycle == 0 ? 0 : (cycle - 1) % 2; }
@@ -45,7 +48,7 @@ public:
     /// Rows for `wanted`: row ids, scenario ids or tags; in the catalogue's order, each once.
     /// `cycles` replaces the scenarios' own number. A word that selects nothing is an error.
     hp::Result<std::vector<Row>> select(std::span<const std::string> wanted,
-                                        std::optional<unsigned> cycles) const;
+                                        std::optional<unsigned> cycles, uint64_t seed = 0) const;
 
 private:
     std::vector<Scenario> scenarios_;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 namespace hotplug {
 namespace {
@@ -22,6 +23,7 @@ Scenario scenario(std::string id, std::vector<std::string> tags) {
 ScenarioCatalogue catalogue() {
     Scenario two = scenario("two", {"flagship"});
     two.variants = {{"idle", {}}, {"busy", {StartStep{.program = "x", .options = {}}}}};
+    two.variants.push_back({"extra", {}, std::vector<std::string>{"more"}});
     two.steps = {LoseStep{}};
     Scenario soak = scenario("soak", {"cycle"});
     soak.cycles = 2;
@@ -47,7 +49,8 @@ using Ids = std::vector<std::string>;
 
 TEST(ScenarioCatalogue, SelectsByTagIdVariantAndCycle) {
     EXPECT_EQ(selected({"flagship"}), (Ids{"one", "two/idle", "two/busy"}));
-    EXPECT_EQ(selected({"two"}), (Ids{"two/idle", "two/busy"}));
+    EXPECT_EQ(selected({"two"}), (Ids{"two/idle", "two/busy", "two/extra"}));
+    EXPECT_EQ(selected({"more"}), (Ids{"two/extra"})) << "its own tags stand for the scenario's";
     EXPECT_EQ(selected({"two/busy", "one", "smoke"}), (Ids{"one", "two/busy"})) << "each row once";
     EXPECT_EQ(selected({"soak"}), (Ids{"soak/1", "soak/2"}));
     EXPECT_EQ(selected({"soak"}, 3), (Ids{"soak/1", "soak/2", "soak/3"}));
@@ -101,6 +104,62 @@ TEST(ScenarioCatalogue, SeedShufflesTheSameWayEachTime) {
     EXPECT_EQ(cycles, (Ids{"soak/1", "soak/2", "soak/3", "soak/4"}));
 }
 
+/// The losses of `cycles` cycles, as the rows' steps have them.
+std::vector<Loss> drawn(uint64_t seed, unsigned cycles) {
+    Scenario mixed = scenario("mixed", {});
+    mixed.cycles = 1;
+    LoseStep lose;
+    lose.drawn_from = {Loss::surprise, Loss::hang, Loss::slot_power, Loss::aer_fatal};
+    mixed.steps = {lose};
+    const ScenarioCatalogue all({mixed});
+    std::vector<Loss> losses;
+    const auto rows = all.select(Ids{"mixed"}, cycles, seed);
+    for (const Row& row : rows.value()) {
+        const auto steps = row.steps();
+        losses.push_back(std::get<LoseStep>(steps.at(0)).loss);
+        EXPECT_TRUE(std::get<LoseStep>(steps.at(0)).drawn_from.empty()) << "decided";
+    }
+    return losses;
+}
+
+TEST(ScenarioCatalogue, LossesAreDrawnBySeedAndEachComesOnceInATurn) {
+    const auto first = drawn(1, 40);
+    EXPECT_EQ(first, drawn(1, 40));
+    EXPECT_NE(first, drawn(2, 40));
+    EXPECT_NE(first, drawn(1ull << 32, 40)) << "all bits of the seed count";
+    std::set<std::vector<Loss>> turns;
+    for (size_t turn = 0; turn < 10; ++turn) {
+        const std::vector<Loss> four(first.begin() + 4 * turn, first.begin() + 4 * turn + 4);
+        EXPECT_EQ(std::set<Loss>(four.begin(), four.end()).size(), 4U);
+        turns.insert(four);
+    }
+    EXPECT_GT(turns.size(), 3U) << "turns differ";
+    EXPECT_EQ(drawn(1, 7), std::vector<Loss>(first.begin(), first.begin() + 7))
+        << "a cycle's loss does not depend on how many there are";
+    // Of this the sequence that a report names is made: it must not change unnoticed.
+    EXPECT_EQ(drawn(1, 4),
+              (std::vector<Loss>{Loss::slot_power, Loss::hang, Loss::surprise, Loss::aer_fatal}));
+}
+
+TEST(ScenarioCatalogue, MixedCyclesGoThroughEveryWayOfLoss) {
+    const auto loaded = ScenarioCatalogue::load(HP_SOURCE_SCENARIOS);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto rows = loaded->select(Ids{"mixed-cycles/drm"}, 8, 1);
+    ASSERT_TRUE(rows) << rows.error().message;
+    std::set<Loss> seen;
+    for (const Row& row : *rows) {
+        const auto steps = row.steps();
+        for (const Step& step : steps) {
+            if (const auto* lose = std::get_if<LoseStep>(&step)) {
+                seen.insert(lose->loss);
+            }
+        }
+    }
+    std::set<Loss> all(all_losses().begin(), all_losses().end());
+    all.erase(Loss::surprise_without_restore);  // the harness's own negative control
+    EXPECT_EQ(seen, all);
+}
+
 TEST(ScenarioCatalogue, FolderWithoutScenariosIsNamed) {
     const auto loaded = ScenarioCatalogue::load("no-such-folder");
     ASSERT_FALSE(loaded);
@@ -122,6 +181,11 @@ TEST(ScenarioCatalogue, ShippedScenariosAreWellFormedAndHaveTheFlagshipRows) {
                 << loss << load;
         }
     }
+    EXPECT_EQ(flagship.size(), 18U) << "make run has a length that was promised";
+    const auto drm = loaded->select(Ids{"drm"}, std::nullopt);
+    ASSERT_TRUE(drm);
+    EXPECT_EQ(ids(*drm), (Ids{"slot-power/drm", "sysfs-remove/drm", "driver-unbind/drm",
+                              "surprise/drm", "silent-death/drm", "hang/drm"}));
 }
 
 }  // namespace

@@ -50,6 +50,7 @@ public:
         }
     }
 
+    bool is_list() const { return value_.is_array(); }
     bool has(const char* member) const { return value_.contains(member); }
 
     Node at(const char* member) const {
@@ -241,7 +242,23 @@ Step read_emulate(const Node& node) {
 
 Step read_lose(const Node& node) {
     node.allow({"lose"});
-    return LoseStep{read_loss(node.at("lose"))};
+    const Node how = node.at("lose");
+    if (!how.is_list()) {
+        return LoseStep{read_loss(how)};
+    }
+    LoseStep step;
+    for (const Node& element : how.elements()) {
+        const Loss loss = read_loss(element);
+        if (std::find(step.drawn_from.begin(), step.drawn_from.end(), loss) !=
+            step.drawn_from.end()) {
+            element.refuse(fmt::format("'{}' a second time", to_string(loss)));
+        }
+        step.drawn_from.push_back(loss);
+    }
+    if (step.drawn_from.size() < 2) {
+        how.refuse("nothing to draw from: name one way, or a list of two and more");
+    }
+    return step;
 }
 
 Step read_recover(const Node& node) {
@@ -345,10 +362,27 @@ Requirements read_requirements(const Node& node) {
     return needed;
 }
 
+std::vector<std::string> read_tags(const Node& node) {
+    std::vector<std::string> tags;
+    for (const Node& tag : node.elements()) {
+        tags.push_back(tag.name());
+    }
+    return tags;
+}
+
+/// Its steps, or an object with tags of its own.
+Variant read_variant(const std::string& name, const Node& node) {
+    if (node.is_list()) {
+        return {name, read_steps(node)};
+    }
+    node.allow({"tags", "steps"});
+    return {name, read_steps(node.at("steps")), read_tags(node.at("tags"))};
+}
+
 std::vector<Variant> read_variants(const Node& node) {
     std::vector<Variant> variants;
-    for (const auto& [name, steps] : node.members()) {
-        variants.push_back({name, read_steps(steps)});
+    for (const auto& [name, variant] : node.members()) {
+        variants.push_back(read_variant(name, variant));
     }
     if (variants.empty()) {
         node.refuse("no variant: leave the member out");
@@ -426,6 +460,18 @@ void check_scenario(const Scenario& scenario) {
         steps.insert(steps.end(), scenario.steps.begin(), scenario.steps.end());
         check_order(steps, "/variants/" + variant.name);
     }
+    const auto draws = [](const Step& step) {
+        const auto* lose = std::get_if<LoseStep>(&step);
+        return lose != nullptr && !lose->drawn_from.empty();
+    };
+    bool drawn = std::any_of(scenario.steps.begin(), scenario.steps.end(), draws);
+    for (const Variant& variant : scenario.variants) {
+        drawn = drawn || std::any_of(variant.steps.begin(), variant.steps.end(), draws);
+    }
+    if (drawn && scenario.cycles == 0) {
+        throw Refusal(
+            "/cycles: a list of losses is gone through from cycle to cycle: say how many");
+    }
     if (scenario.cycles != 0 && scenario.requires_.gpus < 2) {
         throw Refusal("/cycles: victims alternate, so two GPUs are needed");
     }
@@ -437,8 +483,8 @@ Scenario read_scenario(const Node& root) {
     Scenario scenario;
     scenario.id = root.at("id").name();
     scenario.description = root.at("description").text();
-    for (const Node& tag : root.has("tags") ? root.at("tags").elements() : std::vector<Node>{}) {
-        scenario.tags.push_back(tag.name());
+    if (root.has("tags")) {
+        scenario.tags = read_tags(root.at("tags"));
     }
     if (root.has("requires")) {
         scenario.requires_ = read_requirements(root.at("requires"));

@@ -14,7 +14,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
 {
     "id": "surprise-2", "description": "does it", "tags": ["flagship", "smoke"],
     "requires": {"gpus": 2, "kernel_options": ["CONFIG_KASAN"], "profiles": ["mi300x"]},
-    "variants": {"idle": [], "busy": [{"start": "drm_submitter", "on": "bystander"}]},
+    "variants": {"idle": [], "busy": [{"start": "drm_submitter", "on": "bystander"}],
+                 "drm": {"tags": ["more"], "steps": [{"settle": 1}]}},
     "steps": [
         {"start": "holder", "options": ["$VICTIM"]},
         {"tell": "holder@victim", "line": "read"},
@@ -36,7 +37,10 @@ TEST(ScenarioParser, ReadsEveryMember) {
     ASSERT_TRUE(scenario) << scenario.error().message;
     EXPECT_EQ(scenario->id, "surprise-2");
     EXPECT_EQ(scenario->tags, (std::vector<std::string>{"flagship", "smoke"}));
-    ASSERT_EQ(scenario->variants.size(), 2U);
+    ASSERT_EQ(scenario->variants.size(), 3U);
+    EXPECT_FALSE(scenario->variants[1].tags);
+    EXPECT_EQ(scenario->variants[2].tags, std::vector<std::string>{"more"});
+    EXPECT_EQ(scenario->variants[2].steps.size(), 1U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
     ASSERT_EQ(scenario->steps.size(), 10U);
     const auto& recover = std::get<RecoverStep>(scenario->steps[8]);
@@ -94,6 +98,14 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{STEPS(R"({"lose": "explode"})"),
             "x.json: /steps/0/lose: no way to lose a GPU is called 'explode', allowed: device_del, "
             "slot_power"},
+        Bad{STEPS(R"({"lose": ["hang"]})"),
+            "x.json: /steps/0/lose: nothing to draw from: name one way, or a list of two and more"},
+        Bad{STEPS(R"({"lose": ["hang", "surprise", "hang"]})"),
+            "x.json: /steps/0/lose/2: 'hang' a second time"},
+        Bad{STEPS(R"({"lose": ["hang", "explode"]})"),
+            "x.json: /steps/0/lose/1: no way to lose a GPU is called 'explode'"},
+        Bad{STEPS(R"({"lose": ["hang", "surprise"]})"),
+            "x.json: /cycles: a list of losses is gone through from cycle to cycle"},
         Bad{STEPS(R"({"lose": "hang", "on": "victim"})"),
             "x.json: /steps/0: unknown member 'on', allowed: lose"},
         Bad{STEPS(R"({"start": "a", "on": "me"})"),
@@ -119,6 +131,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps: step 'start a@victim' starts a client a second time"},
         Bad{SCENARIO(R"("variants": {"v": [{"lose": "hang"}]}, "steps": [{"lose": "hang"}])"),
             "x.json: /variants/v: step 'lose hang' loses a GPU that is lost already"},
+        Bad{SCENARIO(R"("variants": {"v": {"steps": []}}, "steps": [])"),
+            "x.json: /variants/v: member 'tags' is missing"},
         Bad{SCENARIO(R"("variants": {}, "steps": [])"),
             "x.json: /variants: no variant: leave the member out"},
         Bad{SCENARIO(R"("checks": ["fine"], "steps": [])"),

@@ -16,6 +16,8 @@ constexpr unsigned reg_capabilities = 0x34;
 
 constexpr uint8_t capability_pci_express = 0x10;
 constexpr unsigned reg_slot_control = 0x18;  // in the PCI Express capability
+constexpr unsigned reg_slot_status = 0x1a;
+constexpr uint16_t button_pressed = 1u << 0;  // of Slot Status; written as 1 it is cleared
 constexpr uint16_t power_indicator_off = 3u << 8;
 constexpr uint16_t power_controller_off = 1u << 10;
 constexpr uint16_t all_off = power_indicator_off | power_controller_off;
@@ -66,13 +68,13 @@ hp::Result<unsigned> SlotPort::pcie_capability() {
         fmt::format("00:{:02x}.0 has no PCI Express capability: not a root port", device_));
 }
 
-hp::Result<uint64_t> SlotPort::slot_control_address() {
+hp::Result<uint64_t> SlotPort::slot_register(unsigned offset) {
     return pcie_capability().map(
-        [this](unsigned capability) { return address(capability + reg_slot_control); });
+        [this, offset](unsigned capability) { return address(capability + offset); });
 }
 
 hp::Result<uint16_t> SlotPort::slot_control() {
-    auto address = slot_control_address();
+    auto address = slot_register(reg_slot_control);
     if (!address) {
         return tl::unexpected(address.error());
     }
@@ -86,7 +88,7 @@ hp::Result<bool> SlotPort::powered_off() {
 }
 
 hp::Result<void> SlotPort::surprise_removal(Restore restore) {
-    auto address = slot_control_address();
+    auto address = slot_register(reg_slot_control);
     auto on = slot_control();
     if (!address || !on) {
         return tl::unexpected(address ? on.error() : address.error());
@@ -100,6 +102,18 @@ hp::Result<void> SlotPort::surprise_removal(Restore restore) {
         commands.push_back(QtestClient::write16(*address, *on));
     }
     auto done = qtest_->execute(commands);
+    if (!done) {
+        return tl::unexpected(done.error());
+    }
+    return {};
+}
+
+hp::Result<void> SlotPort::release_button() {
+    auto address = slot_register(reg_slot_status);
+    if (!address) {
+        return tl::unexpected(address.error());
+    }
+    auto done = qtest_->execute({QtestClient::write16(*address, button_pressed)});
     if (!done) {
         return tl::unexpected(done.error());
     }

@@ -44,6 +44,10 @@ public:
     /// away. A board plugged before that would be unplugged by the driver's last write.
     hp::Result<bool> powered_off();
 
+    /// Takes back "attention button pressed" where the guest has not read it yet; what else Slot
+    /// Status reports stays.
+    hp::Result<void> release_button();
+
     /// A command that writes the memory window's own value: QEMU then puts all windows of the port
     /// on top of what overlaps them.
     hp::Result<std::string> raise_windows();
@@ -51,7 +55,7 @@ public:
 private:
     uint64_t address(unsigned offset) const { return ecam_address(0, device_, offset); }
     hp::Result<unsigned> pcie_capability();
-    hp::Result<uint64_t> slot_control_address();
+    hp::Result<uint64_t> slot_register(unsigned offset);
     hp::Result<uint16_t> slot_control();
 
     QtestClient* qtest_;

@@ -83,6 +83,12 @@ TEST_F(SlotPortTest, PutAwayOnlyWithPowerAndIndicatorOff) {
     EXPECT_TRUE(port.powered_off().value());
 }
 
+TEST_F(SlotPortTest, ButtonIsReleasedAndNothingElseCleared) {
+    ASSERT_TRUE(SlotPort(*client_, port_device).release_button());
+    EXPECT_EQ(last_packet(), "writew 0xb002006e 0x1\n");
+    EXPECT_FALSE(SlotPort(*client_, port_device + 1).release_button());
+}
+
 TEST_F(SlotPortTest, NotAPort) {
     auto removed = SlotPort(*client_, port_device + 1).surprise_removal(Restore::yes);
     ASSERT_FALSE(removed);

@@ -35,6 +35,13 @@ struct CheckResult {
     std::string reason{};                 ///< of a known failure
 };
 
+/// A fence of a client that ended with an error, and how long after the loss.
+struct FailedFence {
+    std::string client;
+    std::chrono::microseconds after{0};
+    int status = 0;  ///< "-19": what sync_file_info says
+};
+
 /// One loss with what followed from it. Spans count from the loss, those of `replug` from the
 /// replug.
 struct Episode {
@@ -42,6 +49,7 @@ struct Episode {
     std::optional<std::chrono::microseconds>
         clients_released;                 ///< the last of the victim's workers ended
     std::vector<std::string> still_held;  ///< the workers that had not, with their last lines
+    std::vector<FailedFence> fences;      ///< shown, not judged
     AbsentAccesses accesses;
     std::string last_kernel_line;  ///< about the GPU, when the removal was over or given up
     std::optional<ReplugTimeline> replug;

@@ -10,7 +10,7 @@
 namespace hp::log {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
     std::string out = "\"";
     for (char c : text) {
         switch (c) {
@@ -41,12 +41,12 @@ void write(spdlog::level::level_enum level, std::string_view event, Fields field
 }  // namespace
 
 std::string format_line(std::string_view event, Fields fields) {
-    std::string line = "msg=" + quoted(event);
+    std::string line = "msg=" + in_quotes(event);
     for (const Field& field : fields) {
         line += ' ';
         line += field.key;
         line += '=';
-        line += plain(field.value) ? field.value : quoted(field.value);
+        line += plain(field.value) ? field.value : in_quotes(field.value);
     }
     return line;
 }

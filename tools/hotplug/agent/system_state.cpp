@@ -11,6 +11,7 @@
 #include <fstream>
 #include <map>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <string>
 #include <string_view>
@@ -135,6 +136,18 @@ bool is_blocked(const std::string& stat) {
     return bracket != std::string::npos && stat.compare(bracket + 1, 3, " D ") == 0;
 }
 
+/// "renderD128" for an open file whose node devtmpfs has removed; nothing for any other file.
+std::optional<std::string> orphaned_node(const fs::path& file) {
+    constexpr std::string_view folder = "/dev/dri/";
+    constexpr std::string_view removed = " (deleted)";
+    std::error_code error;
+    const std::string target = fs::read_symlink(file, error).string();
+    if (error || !target.starts_with(folder) || !target.ends_with(removed)) {
+        return std::nullopt;
+    }
+    return target.substr(folder.size(), target.size() - folder.size() - removed.size());
+}
+
 std::uint64_t highest_minor(const json& drm) {
     std::uint64_t highest = 0;
     for (const json& node : drm) {
@@ -160,6 +173,32 @@ json read_drm_minors(const fs::path& root) {
         }
     }
     return minors;
+}
+
+json read_orphans(const fs::path& root) {
+    const fs::path proc = root / "proc";
+    std::map<std::string, json> holders;
+    for (const std::string& pid : names_in(proc)) {
+        if (!number_after(pid, "")) {
+            continue;
+        }
+        const fs::path files = proc / pid / "fd";
+        std::set<std::string> held;
+        for (const std::string& file : names_in(files)) {
+            if (const auto minor = orphaned_node(files / file)) {
+                held.insert(*minor);
+            }
+        }
+        for (const std::string& minor : held) {
+            holders[minor].push_back(
+                {{"pid", number_of(pid)}, {"comm", text_of(proc / pid / "comm")}});
+        }
+    }
+    json orphans = json::array();
+    for (const auto& [minor, processes] : holders) {
+        orphans.push_back({{"minor", minor}, {"holders", processes}});
+    }
+    return orphans;
 }
 
 json read_kfd_nodes(const fs::path& root) {
@@ -238,6 +277,7 @@ json read_state(const fs::path& root) {
             {"uptime_us", uptime_us()},
             {"drm", drm},
             {"drm_minor_max", highest_minor(drm)},
+            {"drm_orphans", read_orphans(root)},
             {"kfd_nodes", read_kfd_nodes(root)},
             {"kfd_generation", number_of(text_of(topology(root) / "generation_id"))},
             {"pci", read_pci_devices(root)},

@@ -11,6 +11,10 @@ namespace hp::agent {
 
 /// `root` is "/" but in tests, which make a tree of their own.
 nlohmann::json read_drm_minors(const std::filesystem::path& root);
+/// DRM nodes that are open although their device is gone: the file keeps the minor. Each name once,
+/// with the processes that have it open. A mapping whose file was closed, and a dma-buf, are not
+/// seen.
+nlohmann::json read_orphans(const std::filesystem::path& root);
 nlohmann::json read_kfd_nodes(const std::filesystem::path& root);
 nlohmann::json read_pci_devices(const std::filesystem::path& root);
 nlohmann::json read_slab(const std::filesystem::path& root);

@@ -26,6 +26,26 @@ TEST(SystemState, DrmMinorsAreCardsAndRenderNodesOnly) {
     EXPECT_EQ(read_state(tree.root())["drm_minor_max"], 135);
 }
 
+TEST(SystemState, OrphansAreOpenNodesThatDevtmpfsHasRemoved) {
+    TempTree tree;
+    tree.file("proc/31/comm", "sh\n");
+    tree.link("proc/31/fd/3", "/dev/dri/renderD128 (deleted)");
+    tree.link("proc/31/fd/4", "/dev/dri/renderD128 (deleted)");
+    tree.link("proc/31/fd/5", "/dev/dri/renderD129");
+    tree.link("proc/31/fd/6", "/tmp/file (deleted)");
+    tree.file("proc/32/comm", "holder\n");
+    tree.link("proc/32/fd/7", "/dev/dri/renderD128 (deleted)");
+    tree.link("proc/self/fd/3", "/dev/dri/card0 (deleted)");
+    tree.file("proc/33/comm", "kworker\n");
+    const json answer = read_orphans(tree.root());
+    ASSERT_EQ(answer.size(), 1u);
+    EXPECT_EQ(answer[0]["minor"], "renderD128");
+    const json& holders = answer[0]["holders"];
+    ASSERT_EQ(holders.size(), 2u) << "each process once";
+    EXPECT_EQ(holders[0], (json{{"pid", 31}, {"comm", "sh"}}));
+    EXPECT_EQ(holders[1], (json{{"pid", 32}, {"comm", "holder"}}));
+}
+
 TEST(SystemState, KfdNodes) {
     TempTree tree;
     const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
@@ -127,7 +147,7 @@ TEST(SystemState, AnEmptySystemHasAllMembers) {
     EXPECT_EQ(state["slab_total_kib"], 55);
     EXPECT_EQ(state["memory_available_kib"], 777);
     EXPECT_GT(state["uptime_us"], 0);
-    for (const char* list : {"drm", "kfd_nodes", "pci", "processes_d_state"}) {
+    for (const char* list : {"drm", "drm_orphans", "kfd_nodes", "pci", "processes_d_state"}) {
         EXPECT_EQ(state[list], json::array()) << list;
     }
     EXPECT_EQ(state["slab"], json::object());

@@ -26,8 +26,7 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
     }
     for (const Row& row : *rows) {
         fmt::print("{:<32} {:<24} {}\n", row.expected_key(),
-                   fmt::format("{}", fmt::join(row.scenario->tags, ",")),
-                   row.scenario->description);
+                   fmt::format("{}", fmt::join(row.tags(), ",")), row.scenario->description);
     }
     return kExitPass;
 }

@@ -163,7 +163,7 @@ hp::Result<std::vector<Row>> select_rows(const ScenarioCatalogue& catalogue,
         }
         wanted = std::move(*failed);
     }
-    auto rows = catalogue.select(wanted, options.cycles);
+    auto rows = catalogue.select(wanted, options.cycles, options.seed);
     if (rows) {
         order_rows(*rows, options.seed);
     }

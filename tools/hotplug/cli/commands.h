@@ -29,7 +29,21 @@ struct SelftestOptions {
 
 struct BenchOptions {
     MachineOptions machine;
+    std::string what = "all";  ///< or "submission", to which the rest belongs
     std::string results = "results";
+    std::string against;  ///< the kernel to compare with
+    unsigned boots = 3;
+    unsigned rounds = 8;
+    unsigned count = 400;
+    double limit_percent = 0.5;
+};
+
+struct CompareOptions {
+    std::vector<std::string> runs;  ///< two results.json, or their folders
+    std::vector<std::string> names = {"stock", "series"};
+    std::string from;     ///< a comparison made before, instead of runs
+    std::string results;  ///< empty: nothing is written
+    std::string readme;   ///< a text whose table is to be that of the comparison
 };
 
 struct ReplayOptions {
@@ -42,6 +56,8 @@ hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
+hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
+hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
 }  // namespace hotplug

@@ -66,8 +66,42 @@ int run(int argc, char** argv) {
     hotplug::BenchOptions bench;
     CLI::App* bench_app = app.add_subcommand("bench", "figures, each beside its control");
     bench.machine.add_to(*bench_app);
+    bench_app
+        ->add_option("what", bench.what,
+                     "all, or submission: guest instructions of a submission, on one kernel or two")
+        ->check(CLI::IsMember({"all", "submission"}))
+        ->capture_default_str();
     bench_app->add_option("--results", bench.results, "where bench.json and logs go")
         ->capture_default_str();
+    bench_app->add_option("--against", bench.against, "submission: the kernel to compare with");
+    bench_app->add_option("--boots", bench.boots, "submission: boots of each kernel, in turns")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    bench_app->add_option("--rounds", bench.rounds, "submission: rounds in a boot")
+        ->check(CLI::Range(1, 1000))
+        ->capture_default_str();
+    bench_app->add_option("--count", bench.count, "submission: submissions in a round")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    bench_app
+        ->add_option("--limit", bench.limit_percent,
+                     "submission: percent by which two kernels may differ")
+        ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+
+    hotplug::CompareOptions compare;
+    CLI::App* compare_app = app.add_subcommand(
+        "compare", "two runs of the same rows beside each other; fails when the second one does");
+    compare_app->add_option("runs", compare.runs, "results.json of each run, or its folder")
+        ->expected(2);
+    compare_app->add_option("--names", compare.names, "what the two kernels are called")
+        ->expected(2)
+        ->capture_default_str();
+    compare_app->add_option("--from", compare.from, "compare.json, instead of two runs");
+    compare_app->add_option("--results", compare.results,
+                            "where compare.json, compare.md and compare.html go");
+    compare_app->add_option("--readme", compare.readme,
+                            "put the table between the markers of this text");
 
     hotplug::ReplayOptions replay;
     CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
@@ -96,7 +130,11 @@ int run(int argc, char** argv) {
         return report(hotplug::selftest_command(selftest));
     }
     if (bench_app->parsed()) {
-        return report(hotplug::bench_command(bench));
+        return report(bench.what == "submission" ? hotplug::bench_submission_command(bench)
+                                                 : hotplug::bench_command(bench));
+    }
+    if (compare_app->parsed()) {
+        return report(hotplug::compare_command(compare));
     }
     return report(hotplug::replay_command(replay));
 }

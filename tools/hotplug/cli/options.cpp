@@ -146,7 +146,10 @@ void RunOptions::add_to(CLI::App& app) {
     app.add_option("--expected", expected,
                    "list of known failures, or 'none'; default: that of the kernel found running");
     app.add_option("--results", results, "where reports and logs go")->capture_default_str();
-    app.add_option("--seed", seed, "shuffles the rows; 0 keeps their order")->capture_default_str();
+    app.add_option(
+           "--seed", seed,
+           "shuffles the rows, and draws the losses of mixed-cycles; 0 keeps the rows' order")
+        ->capture_default_str();
     app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
         ->check(CLI::Range(1, 1'000'000));
     app.add_flag("--update-expected", update_expected,

@@ -38,15 +38,20 @@ public:
         Clock::time_point until;
     };
 
-    static IoResult<Submitter> create(DrmDevice& device);
+    /// How it learns that a submission was executed: by the driver's own call, which ends with the
+    /// device, or by the fence alone, which has to be signalled by somebody.
+    enum class Wait { driver, fence };
+
+    static IoResult<Submitter> create(DrmDevice& device, Wait wait);
 
     /// Works until a limit, the wish to stop, or the first error of the device.
     IoResult<const char*> run(Reporter& report, const Limits& limits);
 
 private:
-    Submitter(DrmDevice& device, std::uint32_t context, unsigned compute_rings, unsigned dma_rings,
-              BufferObject ib, BufferObject vram, BufferObject gtt)
+    Submitter(DrmDevice& device, Wait wait, std::uint32_t context, unsigned compute_rings,
+              unsigned dma_rings, BufferObject ib, BufferObject vram, BufferObject gtt)
         : device_(device),
+          wait_(wait),
           context_(context),
           compute_rings_(compute_rings),
           dma_rings_(dma_rings),
@@ -57,8 +62,11 @@ private:
     IoResult<bool> compute(Reporter& report, std::uint32_t round);
     IoResult<bool> copy(Reporter& report, std::uint32_t round);
     IoResult<void> execute(Reporter& report, RingId ring, unsigned size_dw);
+    IoResult<void> wait_driver(Reporter& report, const abi::Fence& fence);
+    IoResult<void> wait_alone(Reporter& report, const abi::Fence& fence);
 
     DrmDevice& device_;
+    Wait wait_;
     std::uint32_t context_;
     unsigned compute_rings_;
     unsigned dma_rings_;
@@ -67,7 +75,7 @@ private:
     BufferObject gtt_;
 };
 
-IoResult<Submitter> Submitter::create(DrmDevice& device) {
+IoResult<Submitter> Submitter::create(DrmDevice& device, Wait wait) {
     const auto context = device.create_context();
     const auto compute_rings = device.ring_count(abi::AMDGPU_HW_IP_COMPUTE);
     const auto dma_rings = device.ring_count(abi::AMDGPU_HW_IP_DMA);
@@ -87,8 +95,8 @@ IoResult<Submitter> Submitter::create(DrmDevice& device) {
     if (!ib || !vram || !gtt) {
         return tl::unexpected(!ib ? ib.error() : !vram ? vram.error() : gtt.error());
     }
-    return Submitter(device, *context, *compute_rings, *dma_rings, std::move(*ib), std::move(*vram),
-                     std::move(*gtt));
+    return Submitter(device, wait, *context, *compute_rings, *dma_rings, std::move(*ib),
+                     std::move(*vram), std::move(*gtt));
 }
 
 IoResult<const char*> Submitter::run(Reporter& report, const Limits& limits) {
@@ -143,9 +151,13 @@ IoResult<void> Submitter::execute(Reporter& report, RingId ring, unsigned size_d
     if (!fence) {
         return tl::unexpected(fence.error());
     }
+    return wait_ == Wait::driver ? wait_driver(report, *fence) : wait_alone(report, *fence);
+}
+
+IoResult<void> Submitter::wait_driver(Reporter& report, const abi::Fence& fence) {
     const auto started = Clock::now();
     while (!stop_wanted()) {
-        const auto done = wait_fence(device_, *fence, wait_slice);
+        const auto done = wait_fence(device_, fence, wait_slice);
         if (!done) {
             return tl::unexpected(done.error());
         }
@@ -154,19 +166,41 @@ IoResult<void> Submitter::execute(Reporter& report, RingId ring, unsigned size_d
         }
         if (Clock::now() - started > slow) {
             report.error({"AMDGPU_WAIT_CS", ETIME},
-                         {{"ring", ring.ring}, {"ip_type", ring.ip_type}});
+                         {{"ring", fence.ring}, {"ip_type", fence.ip_type}});
         }
     }
     return io_fail("AMDGPU_WAIT_CS", EINTR);
 }
 
-int run_client(const std::string& node, std::uint64_t count, double seconds) {
+IoResult<void> Submitter::wait_alone(Reporter& report, const abi::Fence& fence) {
+    const auto sync_file = export_sync_file(device_, fence);
+    if (!sync_file) {
+        return tl::unexpected(sync_file.error());
+    }
+    while (!stop_wanted()) {
+        const auto status = wait_sync_file(*sync_file, wait_slice);
+        if (!status) {
+            return tl::unexpected(status.error());
+        }
+        if (*status > 0) {
+            return {};
+        }
+        if (*status < 0) {
+            report.say("fence", {{"status", *status}});
+            return io_fail("fence", -*status);
+        }
+    }
+    return io_fail("poll", EINTR);
+}
+
+int run_client(const std::string& node, std::uint64_t count, double seconds, bool watch_fences) {
     Reporter report("drm_submitter");
     auto device = DrmDevice::open(node);
     if (!device) {
         return report.end("device", device.error());
     }
-    auto submitter = Submitter::create(*device);
+    auto submitter =
+        Submitter::create(*device, watch_fences ? Submitter::Wait::fence : Submitter::Wait::driver);
     if (!submitter) {
         return report.end("device", submitter.error());
     }
@@ -188,10 +222,13 @@ int main(int argc, char** argv) {
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
+    bool watch_fences = false;
     app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
     app.add_option("--count", count, "end after so many submissions");
     app.add_option("--seconds", seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
+    app.add_flag("--watch-fences", watch_fences,
+                 "wait for each submission by its sync_file, and say when one fails");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
-    return hp::clients::run_client(node, count, seconds);
+    return hp::clients::run_client(node, count, seconds, watch_fences);
 }

@@ -3,6 +3,9 @@
 // Thread: no state of its own.
 #include "hotplug/clients/submission.h"
 
+#include <linux/sync_file.h>
+#include <poll.h>
+
 #include <array>
 #include <vector>
 
@@ -64,6 +67,17 @@ IoResult<Fd> export_sync_file(const DrmDevice& device, const abi::Fence& fence) 
     return io_call(device.fd(), abi::DRM_IOCTL_AMDGPU_FENCE_TO_HANDLE, &request,
                    "AMDGPU_FENCE_TO_HANDLE")
         .map([&] { return Fd(static_cast<int>(request.out.handle)); });
+}
+
+IoResult<int> wait_sync_file(const Fd& fence, std::chrono::milliseconds patience) {
+    pollfd wanted{fence.get(), POLLIN, 0};
+    if (::poll(&wanted, 1, static_cast<int>(patience.count())) < 0) {
+        return errno == EINTR ? IoResult<int>(0) : io_fail("poll");
+    }
+    sync_file_info info{};
+    return io_call(fence.get(), SYNC_IOC_FILE_INFO, &info, "SYNC_IOC_FILE_INFO").map([&] {
+        return info.status;
+    });
 }
 
 }  // namespace hp::clients

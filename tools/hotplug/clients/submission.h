@@ -32,4 +32,8 @@ IoResult<bool> wait_fence(const DrmDevice& device, const abi::Fence& fence,
 
 IoResult<Fd> export_sync_file(const DrmDevice& device, const abi::Fence& fence);
 
+/// What has become of a fence within `patience`, or until a signal: 0 pending, 1 signalled,
+/// negative signalled with that error. Asks the file, not the device, which may be gone.
+IoResult<int> wait_sync_file(const Fd& fence, std::chrono::milliseconds patience);
+
 }  // namespace hp::clients

@@ -83,6 +83,16 @@ std::string notes(const RowResult& row) {
         escape_markup(lines));
 }
 
+std::string fence_details(const Episode& episode) {
+    std::string text;
+    for (const FailedFence& fence : episode.fences) {
+        text += fmt::format("<p>{}: fence signalled {:.1f} ms after the loss, with {}.</p>\n",
+                            escape_markup(fence.client),
+                            static_cast<double>(fence.after.count()) / 1e3, fence.status);
+    }
+    return text;
+}
+
 std::string row_details(const RowResult& row) {
     const bool open = row.outcome == Outcome::fail || row.outcome == Outcome::fixed;
     std::string text = fmt::format(
@@ -95,7 +105,7 @@ std::string row_details(const RowResult& row) {
         text += fmt::format("<p>Skipped: {}</p>\n", escape_markup(row.skip_reason));
     }
     for (const Episode& episode : row.episodes) {
-        text += timeline_svg(episode);
+        text += timeline_svg(episode) + fence_details(episode);
     }
     for (const CheckResult& check : row.checks) {
         text += check_details(check);

@@ -39,6 +39,16 @@ json to_json(const AbsentAccesses& accesses, Deadline::Clock::time_point loss) {
     return {{"server", accesses.server}, {"black_hole", accesses.black_hole}, {"first", first}};
 }
 
+json to_json(const std::vector<FailedFence>& fences) {
+    json list = json::array();
+    for (const FailedFence& fence : fences) {
+        list.push_back({{"client", fence.client},
+                        {"signalled_ms", static_cast<double>(fence.after.count()) / 1e3},
+                        {"status", fence.status}});
+    }
+    return list;
+}
+
 json to_json(const Episode& episode) {
     const LossTimeline& loss = episode.loss;
     json result = {{"loss", std::string(to_string(loss.loss))},
@@ -48,6 +58,7 @@ json to_json(const Episode& episode) {
                    {"notified_s", seconds(loss.notified)},
                    {"notified_line", loss.notified_line},
                    {"clients_released_s", seconds(episode.clients_released)},
+                   {"fences", to_json(episode.fences)},
                    {"remove_returned_s", seconds(loss.remove_returned)},
                    {"device_deleted_s", seconds(loss.device_deleted)},
                    {"stuck", loss.stuck},

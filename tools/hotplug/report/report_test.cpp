@@ -170,6 +170,8 @@ RunReport report() {
     episode.loss.notified = std::chrono::milliseconds(50);
     episode.loss.remove_returned = std::chrono::milliseconds(64'600);
     episode.still_held = {kNasty};
+    episode.fences = {{"drm_submitter@victim", std::chrono::microseconds(12'500), -19},
+                      {kNasty, std::chrono::microseconds(40'000), -62}};
     // The black hole runs for minutes before the loss; what counts is the time since the loss.
     episode.loss.event = Deadline::Clock::time_point(std::chrono::minutes(10));
     LateAccess late;
@@ -241,6 +243,10 @@ TEST(Html, IsWellFormedAndSelfContained) {
     EXPECT_NE(html.find("removal returned</text>"), std::string::npos);
     EXPECT_NE(html.find("64.600 s</text>"), std::string::npos);
     EXPECT_NE(html.find("not seen</text>"), std::string::npos);
+    EXPECT_NE(html.find("fences signalled</text>"), std::string::npos);
+    EXPECT_NE(html.find("0.040 s</text>"), std::string::npos) << "the last fence";
+    EXPECT_NE(html.find("drm_submitter@victim: fence signalled 12.5 ms after the loss, with -19"),
+              std::string::npos);
     EXPECT_NE(html.find("guest image: 2 Debian packages"), std::string::npos);
     EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
 }
@@ -277,6 +283,10 @@ TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
     EXPECT_EQ(known.at("outcome"), "known");
     EXPECT_DOUBLE_EQ(known.at("episodes").at(0).at("remove_returned_s").get<double>(), 64.6);
     EXPECT_TRUE(known.at("episodes").at(0).at("device_deleted_s").is_null());
+    const auto& fence = known.at("episodes").at(0).at("fences").at(0);
+    EXPECT_EQ(fence,
+              (nlohmann::json{
+                  {"client", "drm_submitter@victim"}, {"signalled_ms", 12.5}, {"status", -19}}));
     const auto& late = known.at("episodes").at(0).at("accesses").at("first").at(0);
     EXPECT_DOUBLE_EQ(late.at("after_loss_s").get<double>(), 0.25);
 }
@@ -326,6 +336,25 @@ TEST(SoakSummary, AddsUpComplaintsChecksAndLostGuests) {
     const auto json = to_json(soaks[0]);
     EXPECT_EQ(json.at("complaints").at(0).at("first_cycle"), 2);
     EXPECT_EQ(json.at("lost_guests").at(0).at("after_cycle"), 2);
+}
+
+TEST(SoakSummary, TellsTheWaysOfLossApart) {
+    std::vector<RowResult> rows(3, report().rows[0]);
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].expected_key = "mixed-cycles/drm";
+        rows[i].cycle = static_cast<unsigned>(i) + 1;
+        rows[i].episodes.resize(1);
+        rows[i].episodes[0].loss.loss = i == 0 ? Loss::hang : Loss::surprise;
+    }
+    rows[2].checks = {{.check = Check::removed, .passed = false}};
+    const auto soaks = summarize_soaks(rows);
+    ASSERT_EQ(soaks.size(), 1U);
+    const std::string text = format_soak(soaks[0]);
+    EXPECT_NE(text.find("  surprise           2 cycles, 1 with a check that failed\n"
+                        "  hang               1 cycles, 0 with a check that failed\n"),
+              std::string::npos)
+        << text;
+    EXPECT_EQ(to_json(soaks[0]).at("losses").at("surprise").at("cycles"), 2);
 }
 
 std::string progress_text(bool terminal) {

@@ -45,10 +45,17 @@ void add(Soak& soak, const RowResult& row) {
     for (const Complaint& complaint : row.kernel_log.complaints) {
         add(soak.complaints, complaint, row.cycle);
     }
+    bool failed = false;
     for (const CheckResult& check : row.checks) {
         if (!check.passed) {
+            failed = true;
             ++soak.failed_checks[check.check];
         }
+    }
+    for (const Episode& episode : row.episodes) {
+        SoakLoss& loss = soak.losses[episode.loss.loss];
+        ++loss.cycles;
+        loss.failed += failed ? 1 : 0;
     }
     if (!row.unfit.empty()) {
         soak.lost_guests.push_back({row.cycle, row.unfit});
@@ -71,6 +78,12 @@ std::string format_soak(const Soak& soak) {
     std::string text =
         fmt::format("{}: {} cycles, {} ended with a GPU that works, guest given up after {}\n",
                     soak.row, soak.done, soak.replaced, soak.lost_guests.size());
+    if (soak.losses.size() > 1) {
+        for (const auto& [loss, count] : soak.losses) {
+            text += fmt::format("  {:<15} {:>4} cycles, {} with a check that failed\n",
+                                to_string(loss), count.cycles, count.failed);
+        }
+    }
     if (!soak.complaints.empty()) {
         text += fmt::format("  {:>5}  {:>6}  {:>5}  {:<15}  {}\n", "times", "cycles", "first",
                             "kind", "complaint");
@@ -100,6 +113,10 @@ nlohmann::ordered_json to_json(const Soak& soak) {
                               {"cycles", complaint.cycles},
                               {"first_cycle", complaint.first_cycle}});
     }
+    json losses = json::object();
+    for (const auto& [loss, count] : soak.losses) {
+        losses[std::string(to_string(loss))] = {{"cycles", count.cycles}, {"failed", count.failed}};
+    }
     json checks = json::object();
     for (const auto& [check, cycles] : soak.failed_checks) {
         checks[std::string(to_string(check))] = cycles;
@@ -108,8 +125,9 @@ nlohmann::ordered_json to_json(const Soak& soak) {
     for (const LostGuest& guest : soak.lost_guests) {
         guests.push_back({{"after_cycle", guest.after_cycle}, {"reason", guest.reason}});
     }
-    return {{"row", soak.row},          {"cycles", soak.done},     {"replaced", soak.replaced},
-            {"complaints", complaints}, {"failed_checks", checks}, {"lost_guests", guests}};
+    return {{"row", soak.row},      {"cycles", soak.done},      {"replaced", soak.replaced},
+            {"losses", losses},     {"complaints", complaints}, {"failed_checks", checks},
+            {"lost_guests", guests}};
 }
 
 }  // namespace hotplug

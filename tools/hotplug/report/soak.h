@@ -26,10 +26,16 @@ struct LostGuest {
     std::string reason;
 };
 
+struct SoakLoss {
+    unsigned cycles = 0;
+    unsigned failed = 0;  ///< cycles of it in which a check failed
+};
+
 struct Soak {
     std::string row;  ///< without the cycle
     unsigned done = 0;
-    unsigned replaced = 0;                    ///< cycles that ended with a GPU that works
+    unsigned replaced = 0;  ///< cycles that ended with a GPU that works
+    std::map<Loss, SoakLoss> losses;
     std::vector<SoakComplaint> complaints;    ///< in the order of their first cycles
     std::map<Check, unsigned> failed_checks;  ///< in how many cycles
     std::vector<LostGuest> lost_guests;

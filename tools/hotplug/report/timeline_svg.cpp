@@ -35,11 +35,20 @@ double seconds(const Span& time) {
 
 std::vector<Milestone> milestones(const Episode& episode) {
     const LossTimeline& loss = episode.loss;
+    Span fences;  // the last one's
+    for (const FailedFence& fence : episode.fences) {
+        fences = std::max(fences.value_or(fence.after), fence.after);
+    }
     std::vector<Milestone> all = {{"event announced", loss.announced, "loss"},
                                   {"kernel notified", loss.notified, "loss"},
+                                  {"fences signalled", fences, "loss"},
                                   {"clients released", episode.clients_released, "loss"},
                                   {"removal returned", loss.remove_returned, "loss"},
                                   {"slot empty", loss.device_deleted, "loss"}};
+    if (!fences) {  // no client had one that failed
+        std::erase_if(
+            all, [](const Milestone& m) { return std::string_view(m.name) == "fences signalled"; });
+    }
     if (episode.clients_released == std::nullopt && episode.still_held.empty()) {
         std::erase_if(
             all, [](const Milestone& m) { return std::string_view(m.name) == "clients released"; });

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: submission_cost, a client that tells what an AMDGPU_CS ioctl costs its thread. One
+// submission at a time, each awaited before the next, outside of what is measured, so that all find
+// the driver in the same state. In a guest whose clock counts instructions (QEMU -icount shift=0) a
+// nanosecond is one instruction. Thread: one. Not modelled: what the driver does in other threads.
+#include <sys/personality.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "hotplug/clients/command_buffer.h"
+#include "hotplug/clients/drm_device.h"
+#include "hotplug/clients/report.h"
+#include "hotplug/clients/signals.h"
+#include "hotplug/clients/submission.h"
+
+namespace hp::clients {
+namespace {
+
+constexpr std::chrono::seconds patience{60};
+/// Between a submission and the next. The driver's workers go on after the fence has signalled, and
+/// to wake one that sleeps costs more than to find it awake: none is awake after this. No event
+/// tells when that is so.
+constexpr timespec settle{0, 300'000};
+/// Submissions before the first that counts: page tables, slabs and lazily made state.
+constexpr unsigned warm_up = 100;
+
+struct Options {
+    std::string node;
+    unsigned count = 400;
+    unsigned rounds = 8;
+};
+
+std::int64_t thread_time_ns() {
+    timespec time{};
+    ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return time.tv_sec * 1'000'000'000LL + time.tv_nsec;
+}
+
+std::int64_t percentile(std::vector<std::int64_t> values, unsigned percent) {
+    const auto at = static_cast<std::ptrdiff_t>((values.size() - 1) * percent / 100);
+    std::nth_element(values.begin(), values.begin() + at, values.end());
+    return values[static_cast<std::size_t>(at)];
+}
+
+/// What reading the clock twice costs by itself.
+std::int64_t clock_cost(unsigned count) {
+    std::vector<std::int64_t> times;
+    for (unsigned i = 0; i < count; ++i) {
+        const auto start = thread_time_ns();
+        times.push_back(thread_time_ns() - start);
+    }
+    return percentile(std::move(times), 50);
+}
+
+/// Something to submit, and where.
+struct Work {
+    DrmDevice device;
+    std::uint32_t context;
+    BufferObject target;
+    BufferObject commands;
+    unsigned size_dw;
+
+    /// The thread's time in the ioctl.
+    IoResult<std::int64_t> submit_once() {
+        const auto start = thread_time_ns();
+        const auto fence = submit(device, context, {abi::AMDGPU_HW_IP_COMPUTE, 0}, commands,
+                                  size_dw, {&commands, &target});
+        const auto cost = thread_time_ns() - start;
+        if (!fence) {
+            return tl::unexpected(fence.error());
+        }
+        const auto done = wait_fence(device, *fence, patience);
+        if (!done) {
+            return tl::unexpected(done.error());
+        }
+        ::nanosleep(&settle, nullptr);
+        return *done ? IoResult<std::int64_t>(cost) : io_fail("AMDGPU_WAIT_CS", ETIME);
+    }
+};
+
+IoResult<Work> prepare(const std::string& node) {
+    auto device = DrmDevice::open(node);
+    if (!device) {
+        return tl::unexpected(device.error());
+    }
+    const auto context = device->create_context();
+    if (!context) {
+        return tl::unexpected(context.error());
+    }
+    auto target = device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
+    auto ib = target ? device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT) : std::move(target);
+    if (!ib) {
+        return tl::unexpected(ib.error());
+    }
+    CommandBuffer commands(ib->dwords());
+    commands.pm4_write_data(target->gpu_address(), 1);
+    commands.pm4_pad();
+    const unsigned size_dw = commands.size();
+    return Work{std::move(*device), *context, std::move(*target), std::move(*ib), size_dw};
+}
+
+IoResult<std::vector<std::int64_t>> measure(Work& work, unsigned count) {
+    std::vector<std::int64_t> costs;
+    for (unsigned i = 0; i < count && !stop_wanted(); ++i) {
+        const auto cost = work.submit_once();
+        if (!cost) {
+            return tl::unexpected(cost.error());
+        }
+        costs.push_back(*cost);
+    }
+    return costs;
+}
+
+int run_client(const Options& options) {
+    Reporter report("submission_cost");
+    report.ready({{"node", options.node}});
+    for (unsigned round = 0; round < options.rounds; ++round) {
+        // A file and a context of its own: where the driver puts them is part of the cost.
+        auto work = prepare(options.node);
+        if (!work) {
+            return report.end("device", work.error());
+        }
+        if (const auto warm = measure(*work, warm_up); !warm) {
+            return report.end("device", warm.error());
+        }
+        const auto clock = clock_cost(options.count);
+        const auto costs = measure(*work, options.count);
+        if (!costs) {
+            return report.end("device", costs.error());
+        }
+        if (stop_wanted()) {
+            return report.end("signal");
+        }
+        report.say("result", {{"round", round},
+                              {"count", costs->size()},
+                              {"median_ns", percentile(*costs, 50) - clock},
+                              {"p10_ns", percentile(*costs, 10) - clock},
+                              {"p90_ns", percentile(*costs, 90) - clock},
+                              {"clock_ns", clock}});
+    }
+    return report.end("done");
+}
+
+}  // namespace
+}  // namespace hp::clients
+
+namespace {
+
+/// Starts this program again without randomised addresses: copies between user space and kernel
+/// take more or fewer instructions with the alignment of the stack. Returns when that is done.
+void fix_addresses(char** argv) {
+    const int now = ::personality(0xffffffff);
+    if (now >= 0 && (now & ADDR_NO_RANDOMIZE) == 0 &&
+        ::personality(static_cast<unsigned long>(now) | ADDR_NO_RANDOMIZE) >= 0) {
+        ::execv("/proc/self/exe", argv);
+    }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    fix_addresses(argv);
+    CLI::App app("Tells what a submission costs the thread that makes it");
+    hp::clients::Options options;
+    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
+    app.add_option("--count", options.count, "submissions in a round")
+        ->check(CLI::Range(1, 100000));
+    app.add_option("--rounds", options.rounds, "rounds, each with a result")
+        ->check(CLI::Range(1, 1000));
+    CLI11_PARSE(app, argc, argv);
+    hp::clients::handle_signals();
+    return hp::clients::run_client(options);
+}

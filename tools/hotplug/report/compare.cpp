@@ -1,0 +1,328 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see compare.h.
+// Thread: pure functions.
+#include "hotplug/report/compare.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "hotplug/report/markup.h"
+#include "hotplug/report/table.h"
+
+namespace hotplug {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// The side of a row that is read or written.
+using Side = std::optional<ComparedRun> ComparedRow::*;
+
+hp::Result<json> read_json(const fs::path& file) {
+    std::ifstream in(file);
+    json value = json::parse(in, nullptr, false);
+    if (value.is_discarded()) {
+        return hp::fail(fmt::format("{}: no JSON file can be read there", file.string()));
+    }
+    return value;
+}
+
+ComparedCheck read_check(const json& value) {
+    const auto name = value.at("check").get<std::string>();
+    const auto check = parse_check(name);
+    if (!check) {
+        throw std::invalid_argument(fmt::format("no check is called '{}'", name));
+    }
+    return {*check, value.at("passed").get<bool>(), value.at("value").get<std::string>()};
+}
+
+ComparedRun read_run(const json& row) {
+    ComparedRun run;
+    run.skip_reason = row.at("skip_reason").get<std::string>();
+    for (const json& check : row.at("checks")) {
+        run.checks.push_back(read_check(check));
+    }
+    return run;
+}
+
+/// Of results.json, where each episode has its fences.
+std::optional<double> last_fence(const json& row) {
+    std::optional<double> last;
+    for (const json& episode : row.at("episodes")) {
+        for (const json& fence : episode.at("fences")) {
+            const double after = fence.at("signalled_ms").get<double>();
+            last = std::max(last.value_or(after), after);
+        }
+    }
+    return last;
+}
+
+ComparedRow& row_of(Comparison& comparison, const std::string& id) {
+    auto& rows = comparison.rows;
+    const auto found = std::find_if(rows.begin(), rows.end(),
+                                    [&](const ComparedRow& row) { return row.id == id; });
+    return found == rows.end() ? rows.emplace_back(ComparedRow{id, {}, {}}) : *found;
+}
+
+ComparedKernel read_kernel(const json& value, std::string name) {
+    return {std::move(name), value.at("kernel").get<std::string>(),
+            value.at("flavour").get<std::string>(), value.at("profile").get<std::string>(),
+            value.at("started").get<std::string>()};
+}
+
+void add_run(Comparison& comparison, const json& results, Side side) {
+    for (const json& row : results.at("rows")) {
+        ComparedRun run = read_run(row);
+        run.fences_ms = last_fence(row);
+        row_of(comparison, row.at("id").get<std::string>()).*side = std::move(run);
+    }
+}
+
+fs::path results_file(const fs::path& path) {
+    std::error_code error;
+    return fs::is_directory(path, error) ? path / "results.json" : path;
+}
+
+json to_json(const ComparedKernel& kernel) {
+    return {{"name", kernel.name},
+            {"kernel", kernel.release},
+            {"flavour", kernel.flavour},
+            {"profile", kernel.profile},
+            {"started", kernel.started}};
+}
+
+json to_json(const std::optional<ComparedRun>& run) {
+    if (!run) {
+        return nullptr;
+    }
+    json checks = json::array();
+    for (const ComparedCheck& check : run->checks) {
+        checks.push_back({{"check", std::string(to_string(check.check))},
+                          {"passed", check.passed},
+                          {"value", check.value}});
+    }
+    return {{"skip_reason", run->skip_reason},
+            {"checks", checks},
+            {"fences_ms", run->fences_ms ? json(*run->fences_ms) : json(nullptr)}};
+}
+
+std::optional<ComparedRun> read_side(const json& value) {
+    if (value.is_null()) {
+        return std::nullopt;
+    }
+    ComparedRun run = read_run(value);
+    if (const json& fences = value.at("fences_ms"); !fences.is_null()) {
+        run.fences_ms = fences.get<double>();
+    }
+    return run;
+}
+
+unsigned count(const Comparison& comparison, bool wanted) {
+    return static_cast<unsigned>(
+        std::count_if(comparison.rows.begin(), comparison.rows.end(), [&](const ComparedRow& row) {
+            const bool skipped = row.after && !row.after->skip_reason.empty();
+            return !skipped && (row.after && row.after->passed()) == wanted;
+        }));
+}
+
+std::string kernel_text(const ComparedKernel& kernel) {
+    return fmt::format("{} {} ({})", kernel.name, kernel.release, kernel.flavour);
+}
+
+/// A cell of Markdown ends at a bar.
+std::string escape_cell(std::string text) {
+    for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+        text.replace(at, 1, "\\|");
+    }
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
+}  // namespace
+
+bool ComparedRun::passed() const {
+    return skip_reason.empty() && std::all_of(checks.begin(), checks.end(),
+                                              [](const ComparedCheck& c) { return c.passed; });
+}
+
+unsigned Comparison::passed() const {
+    return count(*this, true);
+}
+
+unsigned Comparison::failed() const {
+    return count(*this, false);
+}
+
+hp::Result<Comparison> compare_runs(const fs::path& before, std::string before_name,
+                                    const fs::path& after, std::string after_name) {
+    Comparison comparison;
+    const struct {
+        fs::path file;
+        std::string name;
+        ComparedKernel Comparison::*kernel;
+        Side side;
+    } runs[] = {
+        {results_file(before), std::move(before_name), &Comparison::before, &ComparedRow::before},
+        {results_file(after), std::move(after_name), &Comparison::after, &ComparedRow::after}};
+    for (const auto& run : runs) {
+        const auto results = read_json(run.file);
+        if (!results) {
+            return tl::unexpected(results.error());
+        }
+        try {
+            comparison.*run.kernel = read_kernel(*results, run.name);
+            add_run(comparison, *results, run.side);
+        } catch (const std::exception& error) {
+            return hp::fail(fmt::format("{}: not the results of a run of this hpctl: {}",
+                                        run.file.string(), error.what()));
+        }
+    }
+    return comparison;
+}
+
+json to_json(const Comparison& comparison) {
+    json rows = json::array();
+    for (const ComparedRow& row : comparison.rows) {
+        rows.push_back(
+            {{"id", row.id}, {"before", to_json(row.before)}, {"after", to_json(row.after)}});
+    }
+    return {{"before", to_json(comparison.before)},
+            {"after", to_json(comparison.after)},
+            {"passed", comparison.passed()},
+            {"failed", comparison.failed()},
+            {"rows", rows}};
+}
+
+hp::Result<Comparison> load_comparison(const fs::path& file) {
+    const auto value = read_json(file);
+    if (!value) {
+        return tl::unexpected(value.error());
+    }
+    Comparison comparison;
+    try {
+        const auto kernel = [&](const char* side) {
+            const json& found = value->at(side);
+            return read_kernel(found, found.at("name").get<std::string>());
+        };
+        comparison.before = kernel("before");
+        comparison.after = kernel("after");
+        for (const json& row : value->at("rows")) {
+            comparison.rows.push_back({row.at("id").get<std::string>(), read_side(row.at("before")),
+                                       read_side(row.at("after"))});
+        }
+    } catch (const std::exception& error) {
+        return hp::fail(
+            fmt::format("{}: no comparison of two runs: {}", file.string(), error.what()));
+    }
+    return comparison;
+}
+
+std::string summarize(const std::optional<ComparedRun>& run, std::string_view open,
+                      std::string_view close) {
+    if (!run) {
+        return "not run";
+    }
+    if (!run->skip_reason.empty()) {
+        return "skipped: " + run->skip_reason;
+    }
+    std::vector<std::string> figures;
+    for (const ComparedCheck& check : run->checks) {
+        std::string text = fmt::format("{} {}", heading(check.check), check.value);
+        text.erase(text.find_last_not_of(' ') + 1);
+        if (!check.passed) {
+            figures.push_back(fmt::format("{}{}{}", open, text, close));
+        } else if (check.check == Check::removed) {
+            figures.push_back(std::move(text));
+        }
+    }
+    if (run->fences_ms) {
+        figures.push_back(fmt::format("fences signalled {:.0f} ms", *run->fences_ms));
+    }
+    return fmt::format("{}{}{}", run->passed() ? "passes" : "fails", figures.empty() ? "" : ": ",
+                       fmt::join(figures, ", "));
+}
+
+std::string format_table(const Comparison& comparison) {
+    size_t width = 3;
+    for (const ComparedRow& row : comparison.rows) {
+        width = std::max(width, row.id.size());
+    }
+    // Lines below each other: both together are wider than a terminal.
+    std::string text;
+    for (const ComparedRow& row : comparison.rows) {
+        text += fmt::format("{:<{}}  {:<8}{}\n", row.id, width, comparison.before.name,
+                            summarize(row.before, "", " !"));
+        text += fmt::format("{:<{}}  {:<8}{}\n", "", width, comparison.after.name,
+                            summarize(row.after, "", " !"));
+    }
+    return text + fmt::format("\n! a check that failed; {}: {} rows pass, {} do not\n",
+                              comparison.after.name, comparison.passed(), comparison.failed());
+}
+
+std::string format_markdown(const Comparison& comparison) {
+    std::string text = fmt::format("| row | {} | {} |\n|---|---|---|\n",
+                                   escape_cell(kernel_text(comparison.before)),
+                                   escape_cell(kernel_text(comparison.after)));
+    for (const ComparedRow& row : comparison.rows) {
+        text += fmt::format("| `{}` | {} | {} |\n", row.id,
+                            escape_cell(summarize(row.before, "**", "**")),
+                            escape_cell(summarize(row.after, "**", "**")));
+    }
+    return text;
+}
+
+std::string format_html(const Comparison& comparison) {
+    constexpr std::string_view style =
+        ":root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: "
+        "2em auto; max-width: 75em; padding: 0 1em; } table { border-collapse: collapse; } th, td "
+        "{ text-align: left; padding: .3em .6em; border-bottom: 1px solid #8886; vertical-align: "
+        "top; } .passes { color: #2a7d3f; } .fails { color: #c0262d; } .other { opacity: .6; }";
+    const std::string title = escape_markup(
+        fmt::format("{} beside {}", kernel_text(comparison.before), kernel_text(comparison.after)));
+    std::string text = fmt::format(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
+        "charset=\"utf-8\"/>\n<title>{0}</title>\n"
+        "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<table>\n<thead><tr><th>row</th>"
+        "<th>{2}</th><th>{3}</th></tr></thead>\n<tbody>\n",
+        title, style, escape_markup(comparison.before.name), escape_markup(comparison.after.name));
+    const auto cell = [](const std::optional<ComparedRun>& run) {
+        const bool judged = run && run->skip_reason.empty();
+        return fmt::format("<td class=\"{}\">{}</td>",
+                           !judged         ? "other"
+                           : run->passed() ? "passes"
+                                           : "fails",
+                           escape_markup(summarize(run, "", " !")));
+    };
+    for (const ComparedRow& row : comparison.rows) {
+        text += fmt::format("<tr><td>{}</td>{}{}</tr>\n", escape_markup(row.id), cell(row.before),
+                            cell(row.after));
+    }
+    return text + fmt::format(
+                      "</tbody>\n</table>\n<p>! a check that failed. {}: {} rows pass, {} do "
+                      "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
+                      escape_markup(comparison.after.name), comparison.passed(),
+                      comparison.failed(), escape_markup(comparison.before.started),
+                      escape_markup(comparison.after.started),
+                      escape_markup(comparison.after.profile));
+}
+
+hp::Result<std::string> with_table(std::string_view text, std::string_view table) {
+    const size_t begin = text.find(table_begin);
+    const size_t end = text.find(table_end);
+    const bool once = begin != std::string_view::npos && begin == text.rfind(table_begin) &&
+                      end != std::string_view::npos && end == text.rfind(table_end);
+    if (!once || end < begin) {
+        return hp::fail(
+            fmt::format("the table stands between one line '{}' and one line '{}', which "
+                        "are not there like that",
+                        table_begin, table_end));
+    }
+    return fmt::format("{}\n{}{}", text.substr(0, begin + table_begin.size()), table,
+                       text.substr(end));
+}
+
+}  // namespace hotplug

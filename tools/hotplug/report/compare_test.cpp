@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: two runs beside each other: what is told of each, what counts as passed, and that the
+// table in README is that of the run it names. Thread: one.
+#include "hotplug/report/compare.h"
+
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "hotplug/report/json_report.h"
+#include "lib/temp_tree.h"
+
+namespace hotplug {
+namespace {
+
+namespace fs = std::filesystem;
+
+RowResult row(const std::string& id, std::vector<CheckResult> checks) {
+    RowResult made;
+    made.id = made.expected_key = id;
+    made.checks = std::move(checks);
+    return made;
+}
+
+CheckResult passed(Check check, std::string value) {
+    return {.check = check, .value = std::move(value)};
+}
+
+CheckResult failed(Check check, std::string value) {
+    return {.check = check, .passed = false, .value = std::move(value), .outcome = Outcome::known};
+}
+
+std::string text_of(const fs::path& file) {
+    std::ifstream in(file);
+    return {std::istreambuf_iterator<char>(in), {}};
+}
+
+class CompareTest : public testing::Test {
+protected:
+    CompareTest() {
+        RunReport stock;
+        stock.info.kernel = "7.3.4";
+        stock.info.flavour = "fast";
+        stock.info.profile = "mi300x";
+        stock.info.started = "2026-01-01T00:00:00Z";
+        RowResult skipped = row("debug-only", {});
+        skipped.skip_reason = "needs a kernel with CONFIG_KASAN";
+        stock.rows = {row("surprise/idle",
+                          {failed(Check::removed, "73.3 s"), failed(Check::no_access, "1303517"),
+                           passed(Check::replug, "1.4 s")}),
+                      row("hang/drm", {failed(Check::removed, "never")}), skipped};
+        RunReport series = stock;
+        Episode episode;
+        episode.fences = {{"a", std::chrono::milliseconds(12), -19},
+                          {"b", std::chrono::milliseconds(31), -19}};
+        series.rows = {
+            row("surprise/idle", {passed(Check::removed, "0.9 s"), passed(Check::no_access, "1"),
+                                  passed(Check::replug, "1.4 s")}),
+            row("hang/drm",
+                {passed(Check::removed, "0.4 s"), failed(Check::log_clean, "1 | 2\n complaints")}),
+            skipped, row("new", {passed(Check::steps, "")})};
+        series.rows[0].episodes = {episode};
+        tree_.file("stock/results.json", dump(to_json(stock)));
+        tree_.file("series/results.json", dump(to_json(series)));
+    }
+    Comparison compared() const {
+        auto made = compare_runs(tree_.root() / "stock", "stock",
+                                 tree_.root() / "series/results.json", "series");
+        EXPECT_TRUE(made) << made.error().message;
+        return made.value_or(Comparison{});
+    }
+
+    hp::TempTree tree_;
+};
+
+TEST_F(CompareTest, TellsFiguresAndMarksWhatFailed) {
+    const Comparison both = compared();
+    ASSERT_EQ(both.rows.size(), 4U);
+    EXPECT_EQ(summarize(both.rows[0].before, "", " !"),
+              "fails: removal returned 73.3 s !, absent accesses 1303517 !")
+        << "a known failure is a failure";
+    EXPECT_EQ(summarize(both.rows[0].after, "", " !"),
+              "passes: removal returned 0.9 s, fences signalled 31 ms");
+    EXPECT_EQ(summarize(both.rows[2].after, "", " !"), "skipped: needs a kernel with CONFIG_KASAN");
+    EXPECT_EQ(summarize(both.rows[3].before, "", " !"), "not run");
+    EXPECT_EQ(summarize(both.rows[3].after, "", " !"), "passes");
+}
+
+TEST_F(CompareTest, CountsTheSecondKernelsRows) {
+    Comparison both = compared();
+    EXPECT_EQ(both.passed(), 2U);
+    EXPECT_EQ(both.failed(), 1U) << "the skipped row is neither";
+    both.rows[0].after.reset();
+    EXPECT_EQ(both.failed(), 2U) << "a row that was not run proves nothing";
+}
+
+TEST_F(CompareTest, MarkdownHasOneLineForEachRow) {
+    EXPECT_EQ(
+        format_markdown(compared()),
+        "| row | stock 7.3.4 (fast) | series 7.3.4 (fast) |\n"
+        "|---|---|---|\n"
+        "| `surprise/idle` | fails: **removal returned 73.3 s**, **absent accesses 1303517** | "
+        "passes: removal returned 0.9 s, fences signalled 31 ms |\n"
+        "| `hang/drm` | fails: **removal returned never** | fails: removal returned 0.4 s, "
+        "**kernel log 1 \\| 2  complaints** |\n"
+        "| `debug-only` | skipped: needs a kernel with CONFIG_KASAN | skipped: needs a kernel "
+        "with CONFIG_KASAN |\n"
+        "| `new` | not run | passes |\n");
+}
+
+TEST_F(CompareTest, JsonIsReadBack) {
+    tree_.file("compare.json", dump(to_json(compared())));
+    const auto again = load_comparison(tree_.root() / "compare.json");
+    ASSERT_TRUE(again) << again.error().message;
+    EXPECT_EQ(to_json(*again), to_json(compared()));
+    EXPECT_EQ(format_table(*again), format_table(compared()));
+    EXPECT_NE(format_table(*again).find("series: 2 rows pass, 1 do not"), std::string::npos);
+    EXPECT_NE(format_html(*again).find("<td class=\"fails\">fails: removal returned never !</td>"),
+              std::string::npos);
+}
+
+TEST_F(CompareTest, WhatIsNoRunIsNamed) {
+    const auto none = compare_runs(tree_.root(), "a", tree_.root() / "series", "b");
+    ASSERT_FALSE(none);
+    EXPECT_EQ(none.error().message,
+              (tree_.root() / "results.json").string() + ": no JSON file can be read there");
+    tree_.file("bad.json", "{\"rows\": []}");
+    const auto bad = compare_runs(tree_.root() / "bad.json", "a", tree_.root() / "series", "b");
+    ASSERT_FALSE(bad);
+    EXPECT_NE(bad.error().message.find("not the results of a run of this hpctl"),
+              std::string::npos);
+    EXPECT_FALSE(load_comparison(tree_.root() / "stock/results.json"));
+}
+
+TEST(ReadmeMarkers, TableStandsBetweenThem) {
+    const std::string text = "a\n<!-- compare: begin -->\nold\n<!-- compare: end -->\nb\n";
+    EXPECT_EQ(with_table(text, "new\n").value(),
+              "a\n<!-- compare: begin -->\nnew\n<!-- compare: end -->\nb\n");
+    EXPECT_FALSE(with_table("nothing", "new\n"));
+    EXPECT_FALSE(with_table(text + text, "new\n"));
+    EXPECT_FALSE(with_table("<!-- compare: end --><!-- compare: begin -->", "new\n"));
+}
+
+TEST(ReadmeTable, IsThatOfTheRunInTheTree) {
+    const fs::path top = fs::path(HP_SOURCE_SCENARIOS) / "../../..";
+    const fs::path kept = top / "Documentation/harness/compare.json";
+    const std::string readme = text_of(top / "README.md");
+    ASSERT_NE(readme, "");
+    if (!fs::exists(kept)) {
+        EXPECT_EQ(readme.find(table_begin), std::string::npos) << "a table of which run?";
+        return;
+    }
+    const auto run = load_comparison(kept);
+    ASSERT_TRUE(run) << run.error().message;
+    const auto wanted = with_table(readme, format_markdown(*run));
+    ASSERT_TRUE(wanted) << wanted.error().message;
+    EXPECT_EQ(readme, *wanted) << "run scripts/readme-table";
+}
+
+}  // namespace
+}  // namespace hotplug
