@@ -24,7 +24,7 @@
  */
 
 /* How long an orderly removal waits for the jobs that the GPU executes */
-#define AMDGPU_HOTPLUG_DRAIN_MS	200
+#define AMDGPU_HOTPLUG_DRAIN_MS	500
 
 /* How long a removal as a whole may take with hardware that is present */
 #define AMDGPU_HOTPLUG_OVERDUE_MS	3000
@@ -37,7 +37,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 	struct amdgpu_device *adev =
 		container_of(work, struct amdgpu_device, hotplug.lost_work);
 
-	/* A probe that finds its device lost fails, and cleans up by itself. */
+	/* Probe fails, and cleans up, or queues this again when it is done. */
 	if (!adev_to_drm(adev)->registered)
 		return;
 
@@ -45,23 +45,30 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
 
-	/* What user space maps of the BARs is dummy pages from now on. */
-	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
-
-	amdgpu_hotplug_complete_fences(adev);
-
 	/* A device that only failed must not do DMA into what is freed now. */
 	if (pci_device_is_present(adev->pdev))
 		pci_clear_master(adev->pdev);
+
+	amdgpu_hotplug_complete_fences(adev);
+
+	/* What user space maps of the BARs is dummy pages from now on. */
+	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
 
 	/* Only another device in its place, or a rescan, helps. */
 	drm_dev_wedged_event(adev_to_drm(adev), DRM_WEDGE_RECOVERY_BUS_RESET,
 			     NULL);
 }
 
+/* Cut a GPU that is being removed off from memory, and go on without it */
+static void amdgpu_hotplug_give_up(struct amdgpu_device *adev)
+{
+	pci_clear_master(adev->pdev);
+	amdgpu_hotplug_mark_lost(adev, "hangs at removal");
+}
+
 /*
  * Loops that wait for hung hardware wait for long, because a reset follows. None
- * follows in a removal: cut the GPU off from memory, and go on without it.
+ * follows in a removal.
  */
 static void amdgpu_hotplug_overdue_work(struct work_struct *work)
 {
@@ -69,8 +76,7 @@ static void amdgpu_hotplug_overdue_work(struct work_struct *work)
 		container_of(work, struct amdgpu_device,
 			     hotplug.overdue_work.work);
 
-	pci_clear_master(adev->pdev);
-	amdgpu_hotplug_mark_lost(adev, "hangs at removal");
+	amdgpu_hotplug_give_up(adev);
 }
 
 /**
@@ -88,31 +94,20 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 }
 
 /**
- * amdgpu_hotplug_lost - is the hardware known to be gone?
+ * amdgpu_hotplug_registered - probe is done
  * @adev: amdgpu device
  *
- * What the PCI core knows counts before the driver has been told of it.
+ * A loss that was found while the GPU had no users yet is told to them now.
  *
- * Context: any.
- * Return: true if the hardware must not be touched any more.
+ * Context: probe, after the DRM device was registered.
  */
-bool amdgpu_hotplug_lost(struct amdgpu_device *adev)
+void amdgpu_hotplug_registered(struct amdgpu_device *adev)
 {
-	return !amdgpu_hotplug_state_may_access(&adev->hotplug.state) ||
-	       pci_dev_is_disconnected(adev->pdev);
-}
-
-/**
- * amdgpu_hotplug_admits - may user space start something new?
- * @adev: amdgpu device
- *
- * Context: any.
- * Return: true if the GPU is neither lost nor being removed.
- */
-bool amdgpu_hotplug_admits(struct amdgpu_device *adev)
-{
-	return amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
-	       !pci_dev_is_disconnected(adev->pdev);
+	/* The work reads it after the phase has changed, this the other way round */
+	smp_mb();
+	if (amdgpu_hotplug_state_phase(&adev->hotplug.state) ==
+	    AMDGPU_HOTPLUG_LOST)
+		queue_work(system_dfl_wq, &adev->hotplug.lost_work);
 }
 
 /**
@@ -154,35 +149,95 @@ void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
 }
 
 /**
+ * amdgpu_hotplug_lost - is the hardware known to be gone?
+ * @adev: amdgpu device
+ *
+ * What the PCI core knows counts before the driver is told of it, which may take
+ * as long as removals in other slots, and is latched by whoever asks first.
+ *
+ * Context: any.
+ * Return: true if the hardware must not be touched any more.
+ */
+bool amdgpu_hotplug_lost(struct amdgpu_device *adev)
+{
+	if (!amdgpu_hotplug_state_may_access(&adev->hotplug.state))
+		return true;
+	if (likely(!pci_dev_is_disconnected(adev->pdev)))
+		return false;
+
+	amdgpu_hotplug_mark_lost(adev, "disconnected");
+
+	return true;
+}
+
+/**
+ * amdgpu_hotplug_admits - may user space start something new?
+ * @adev: amdgpu device
+ *
+ * Context: any.
+ * Return: true if the GPU is neither lost nor being removed.
+ */
+bool amdgpu_hotplug_admits(struct amdgpu_device *adev)
+{
+	return !amdgpu_hotplug_lost(adev) &&
+	       amdgpu_hotplug_state_admits(&adev->hotplug.state);
+}
+
+static bool amdgpu_hotplug_absent(struct amdgpu_device *adev)
+{
+	/* Probe resets the GPU without ado */
+	if (amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
+	    !adev_to_drm(adev)->registered)
+		return false;
+
+	if (pci_channel_offline(adev->pdev) || adev->in_suspend ||
+	    amdgpu_hotplug_state_resetting(&adev->hotplug.state) ||
+	    amdgpu_in_reset(adev))
+		return false;
+
+	return !pci_device_is_present(adev->pdev);
+}
+
+/**
  * amdgpu_hotplug_check - look whether the hardware is still there
  * @adev: amdgpu device
  * @reason: what made the caller ask, for the log; a string that stays
  *
  * Reads configuration space once, and marks the GPU lost if nothing answers.
- * While a reset or a PCI error recovery runs nothing may answer for a moment, so
- * that only the word of the PCI core counts then.
+ * While a reset, a PCI error recovery or probe runs, or the GPU is asleep, nothing
+ * may answer for a while, so that only the word of the PCI core counts then.
  *
- * Context: any. The device is not in a low-power state.
+ * Context: any.
  * Return: 0 if the GPU is there, -ENODEV if not.
  */
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
 {
-	struct amdgpu_hotplug_state *state = &adev->hotplug.state;
-	bool gone;
-
-	if (!amdgpu_hotplug_state_may_access(state))
+	if (amdgpu_hotplug_lost(adev))
 		return -ENODEV;
 
-	if (pci_channel_offline(adev->pdev))
-		gone = pci_dev_is_disconnected(adev->pdev);
-	else
-		gone = !amdgpu_hotplug_state_resetting(state) &&
-		       !amdgpu_in_reset(adev) &&
-		       !pci_device_is_present(adev->pdev);
-	if (!gone)
+	if (!amdgpu_hotplug_absent(adev))
 		return 0;
 
 	amdgpu_hotplug_mark_lost(adev, reason);
+
+	return -ENODEV;
+}
+
+/**
+ * amdgpu_hotplug_awake - look whether the hardware woke up
+ * @adev: amdgpu device
+ *
+ * As amdgpu_hotplug_check(), for a device that was asleep and must answer now.
+ *
+ * Context: process, resume, after the PCI core has powered the device.
+ * Return: 0 if the GPU is there, -ENODEV if not.
+ */
+int amdgpu_hotplug_awake(struct amdgpu_device *adev)
+{
+	if (!amdgpu_hotplug_lost(adev) && pci_device_is_present(adev->pdev))
+		return 0;
+
+	amdgpu_hotplug_mark_lost(adev, "absent at resume");
 
 	return -ENODEV;
 }
@@ -194,21 +249,17 @@ int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
  * For loops that would otherwise wait for an absent device for long. Reads
  * configuration space, but not more often than each 10 ms.
  *
- * Context: any. The device is not in a low-power state.
+ * Context: any.
  * Return: true if the loop has to end because the GPU is lost.
  */
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 {
 	unsigned long now = jiffies;
 
-	if (amdgpu_hotplug_lost(adev)) {
-		amdgpu_hotplug_check(adev, "disconnected");
+	if (amdgpu_hotplug_lost(adev))
 		return true;
-	}
 
-	/* Probe resets the GPU without ado */
-	if ((amdgpu_hotplug_admits(adev) && !adev_to_drm(adev)->registered) ||
-	    time_before(now, READ_ONCE(adev->hotplug.next_check)))
+	if (time_before(now, READ_ONCE(adev->hotplug.next_check)))
 		return false;
 	WRITE_ONCE(adev->hotplug.next_check,
 		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
@@ -226,7 +277,7 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
  */
 bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev)
 {
-	return !pci_dev_is_disconnected(adev->pdev) &&
+	return !amdgpu_hotplug_lost(adev) &&
 	       amdgpu_hotplug_state_reset_begin(&adev->hotplug.state);
 }
 
@@ -335,34 +386,45 @@ static struct amdgpu_ring *amdgpu_hotplug_ring(struct amdgpu_device *adev, int i
 	return ring && ring->fence_drv.initialized ? ring : NULL;
 }
 
-/*
- * Give the GPU a moment to finish what it executes; nothing else is sent to it.
- */
-static void amdgpu_hotplug_drain(struct amdgpu_device *adev)
-{
-	unsigned long end = jiffies + msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS);
-	int i;
-
-	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
-		struct amdgpu_ring *ring = amdgpu_hotplug_ring(adev, i);
-		long left = end - jiffies;
-
-		if (ring && left > 0)
-			amdgpu_fence_wait_empty_timeout(ring, left);
-	}
-}
-
 static bool amdgpu_hotplug_has_sched(struct amdgpu_ring *ring)
 {
 	return ring && ring->sched.ops && !ring->no_scheduler;
+}
+
+/*
+ * Give the GPU a moment to finish what it executes; nothing else is sent to it.
+ * Does not rely on interrupts. Returns false if the GPU has not finished.
+ */
+static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS);
+	struct amdgpu_ring *ring;
+	int i;
+
+	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
+		ring = amdgpu_hotplug_ring(adev, i);
+		if (!amdgpu_hotplug_has_sched(ring))
+			continue;
+
+		amdgpu_fence_process(ring);
+		while (amdgpu_fence_count_emitted(ring)) {
+			if (time_after(jiffies, end))
+				return false;
+			schedule_timeout_uninterruptible(1);
+			amdgpu_fence_process(ring);
+		}
+	}
+
+	return true;
 }
 
 /**
  * amdgpu_hotplug_complete_fences - signal all fences of a GPU with -ENODEV
  * @adev: amdgpu device
  *
- * The schedulers run on, until the GPU's last reference is dropped: a job that
- * becomes ready later fails in amdgpu_job_run() and is freed as any other.
+ * Waits for the handling of a job timeout. The schedulers run on, until the GPU's
+ * last reference is dropped: a job that becomes ready later fails in
+ * amdgpu_job_run() and is freed as any other.
  *
  * Context: process, when no reset runs. The phase is not
  * %AMDGPU_HOTPLUG_PRESENT, therefore no job is emitted after the schedulers
@@ -373,8 +435,9 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 	struct amdgpu_ring *ring;
 	int i;
 
-	if (!amdgpu_hotplug_lost(adev))
-		amdgpu_hotplug_drain(adev);
+	/* What a job works on is freed when its fence signals */
+	if (!amdgpu_hotplug_lost(adev) && !amdgpu_hotplug_drain(adev))
+		amdgpu_hotplug_give_up(adev);
 
 	/* A job that waits for a free slot would not let its scheduler stop */
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
@@ -385,8 +448,12 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
 		ring = amdgpu_hotplug_ring(adev, i);
-		if (amdgpu_hotplug_has_sched(ring))
-			drm_sched_wqueue_stop(&ring->sched);
+		if (!amdgpu_hotplug_has_sched(ring))
+			continue;
+
+		drm_sched_wqueue_stop(&ring->sched);
+		/* From now on it finds that there is nothing to recover */
+		cancel_delayed_work_sync(&ring->sched.work_tdr);
 	}
 
 	/* All is processed, so that those who do it now do it for the last time */

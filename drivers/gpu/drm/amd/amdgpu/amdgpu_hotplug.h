@@ -34,12 +34,14 @@ struct amdgpu_hotplug {
 };
 
 void amdgpu_hotplug_init(struct amdgpu_device *adev);
+void amdgpu_hotplug_registered(struct amdgpu_device *adev);
 void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
 bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
+int amdgpu_hotplug_awake(struct amdgpu_device *adev);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
 
 bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev);
