@@ -65,7 +65,7 @@ private:
     }
     void submit(bool by_event);
     IoResult<std::optional<Reason>> wait(Reporter& report, bool by_event);
-    IoResult<std::optional<Reason>> wait_slice_by_event();
+    IoResult<std::optional<Reason>> wait_slice_by_event(std::chrono::milliseconds patience);
     void wait_slice_by_polling();
     bool must_end_for_sigbus(Reporter& report) const;
 
@@ -143,13 +143,14 @@ IoResult<std::optional<Reason>> Worker::wait(Reporter& report, bool by_event) {
         if (must_end_for_sigbus(report)) {
             return "sigbus";
         }
-        if (by_event) {
-            const auto ended = wait_slice_by_event();
-            if (!ended || *ended) {
-                return ended;
-            }
-        } else {
+        if (!by_event) {
             wait_slice_by_polling();
+        }
+        // Who polls looks, too: that the GPU is gone is told by an event, and by nothing else.
+        const auto ended =
+            wait_slice_by_event(by_event ? wait_slice : std::chrono::milliseconds{0});
+        if (!ended || *ended) {
+            return ended;
         }
         if (value() > 0 && Clock::now() - started > slow) {
             report.error({"AQL barrier", ETIME}, {{"read_index", queue_.read_index()},
@@ -159,17 +160,16 @@ IoResult<std::optional<Reason>> Worker::wait(Reporter& report, bool by_event) {
     return std::nullopt;
 }
 
-IoResult<std::optional<Reason>> Worker::wait_slice_by_event() {
-    return device_.wait_event(event_, wait_slice)
-        .map([](EventWait result) -> std::optional<Reason> {
-            switch (result) {
-                case EventWait::hardware_exception: return "hw_exception";
-                case EventWait::memory_exception: return "memory_exception";
-                case EventWait::timeout:
-                case EventWait::fired: break;
-            }
-            return std::nullopt;
-        });
+IoResult<std::optional<Reason>> Worker::wait_slice_by_event(std::chrono::milliseconds patience) {
+    return device_.wait_event(event_, patience).map([](EventWait result) -> std::optional<Reason> {
+        switch (result) {
+            case EventWait::hardware_exception: return "hw_exception";
+            case EventWait::memory_exception: return "memory_exception";
+            case EventWait::timeout:
+            case EventWait::fired: break;
+        }
+        return std::nullopt;
+    });
 }
 
 void Worker::wait_slice_by_polling() {

@@ -53,6 +53,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 
 	/* What user space maps of the BARs is dummy pages from now on. */
 	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
+	amdgpu_amdkfd_detach(adev);
 
 	/* Only another device in its place, or a rescan, helps. */
 	drm_dev_wedged_event(adev_to_drm(adev), DRM_WEDGE_RECOVERY_BUS_RESET,
