@@ -63,7 +63,8 @@ json state() {
             {"memory_available_kib", 1000000},
             {"processes_d_state", {{{"pid", 9}, {"comm", "x"}, {"wchan", "io"}, {"stack", "f\n"}}}},
             {"drm_minor_max", 128},
-            {"drm_orphans", json::array({orphan})}};
+            {"drm_orphans", json::array({orphan})},
+            {"kfd_users", {{{"pid", 32}, {"comm", "kfd_monitor"}}}}};
 }
 
 /// Answers by `do`; `writes` are held back until release().
@@ -191,6 +192,7 @@ TEST_F(AgentClientTest, OrphanedNodesNameTheirHolders) {
     ASSERT_EQ(parsed.drm_orphans.size(), 1u);
     EXPECT_EQ(parsed.drm_orphans[0].minor, "renderD129");
     EXPECT_EQ(parsed.drm_orphans[0].holders, std::vector<std::string>{"sh (31)"});
+    EXPECT_EQ(parsed.kfd_users, std::vector<std::string>{"kfd_monitor (32)"});
 }
 
 TEST_F(AgentClientTest, GpuIsNotReadyHalfway) {

@@ -19,11 +19,14 @@ DrmNode drm_node(const json& value) {
             value.at("bdf").get<std::string>()};
 }
 
+std::string process(const json& value) {
+    return fmt::format("{} ({})", value.at("comm").get<std::string>(), value.at("pid").get<int>());
+}
+
 OrphanedNode orphaned_node(const json& value) {
     OrphanedNode node{value.at("minor").get<std::string>(), {}};
     for (const json& holder : value.at("holders")) {
-        node.holders.push_back(fmt::format("{} ({})", holder.at("comm").get<std::string>(),
-                                           holder.at("pid").get<int>()));
+        node.holders.push_back(process(holder));
     }
     return node;
 }
@@ -78,6 +81,7 @@ GuestState parse(const json& answer) {
     state.processes_d_state = list_of(answer.at("processes_d_state"), blocked_process);
     state.drm_minor_max = answer.at("drm_minor_max").get<uint64_t>();
     state.drm_orphans = list_of(answer.at("drm_orphans"), orphaned_node);
+    state.kfd_users = list_of(answer.at("kfd_users"), process);
     return state;
 }
 

@@ -68,6 +68,8 @@ struct GuestState {
     std::vector<BlockedProcess> processes_d_state;
     uint64_t drm_minor_max = 0;
     std::vector<OrphanedNode> drm_orphans;
+    /// Who has /dev/kfd open, "kfd_monitor (31)": a user of all GPUs, also of those that go.
+    std::vector<std::string> kfd_users;
 
     const PciDevice* find_pci(const std::string& bdf) const;
     /// Null when the GPU at `bdf` has no node of that kind.

@@ -263,6 +263,10 @@ hp::Result<void> RowRun::observe_orphans() {
     for (const OrphanedNode& node : state->drm_orphans) {
         orphans_.insert(node.minor);
     }
+    // KFD gives each process all GPUs when it opens, so that it holds the instance, too.
+    if (lost_ && !result_.episodes.empty() && !state->kfd_users.empty()) {
+        orphans_.insert(fmt::format("/dev/kfd of {}", result_.episodes.back().loss.bdf));
+    }
     return {};
 }
 

@@ -32,6 +32,7 @@ struct Flaws {
     std::string complaint;  ///< printed by the kernel at the loss
     bool node_leaks = false;
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
+    bool kfd_held = false;  ///< a client has /dev/kfd open, and with it all GPUs
     bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
@@ -86,8 +87,12 @@ public:
         if (flaws_.nodes_held && lost_once_ && client) {
             state.drm_orphans = {{"renderD128", {"sh (7)"}}};
         }
+        if (flaws_.kfd_held && client) {
+            state.kfd_users = {"kfd_monitor (7)"};
+        }
         // The new instance cannot have the minor that is held when it is made.
-        const bool higher = (flaws_.nodes_held || flaws_.minors_leak) && lost_once_;
+        const bool higher =
+            (flaws_.nodes_held || flaws_.kfd_held || flaws_.minors_leak) && lost_once_;
         state.drm_minor_max = higher ? 130 : 129;
         return state;
     }
@@ -387,6 +392,9 @@ TEST_F(RunnerTest, NodesOfAGpuThatIsGoneAreALeak) {
 TEST_F(RunnerTest, HigherMinorsAreALeakOnlyWhenNobodyHeldTheOldOnes) {
     factory_.flaws.minors_leak = true;
     EXPECT_EQ(failures(run_one()), Checks{Check::no_leak});
+    factory_.flaws = {};
+    factory_.flaws.kfd_held = true;
+    EXPECT_EQ(failures(run_one()), Checks{});
     factory_.flaws = {};
     factory_.flaws.nodes_held = true;
     const RowResult row = run_one();

@@ -148,6 +148,37 @@ std::optional<std::string> orphaned_node(const fs::path& file) {
     return target.substr(folder.size(), target.size() - folder.size() - removed.size());
 }
 
+/// The same path for each open file of KFD; nothing for any other file.
+std::optional<std::string> kfd_file(const fs::path& file) {
+    std::error_code error;
+    const std::string target = fs::read_symlink(file, error).string();
+    return !error && target == "/dev/kfd" ? std::optional(target) : std::nullopt;
+}
+
+/// Which processes have what open, each of them once: by what `named` says of their open files.
+template <typename Named>
+std::map<std::string, json> holders_of(const fs::path& root, Named named) {
+    const fs::path proc = root / "proc";
+    std::map<std::string, json> holders;
+    for (const std::string& pid : names_in(proc)) {
+        if (!number_after(pid, "")) {
+            continue;
+        }
+        const fs::path files = proc / pid / "fd";
+        std::set<std::string> held;
+        for (const std::string& file : names_in(files)) {
+            if (const auto name = named(files / file)) {
+                held.insert(*name);
+            }
+        }
+        for (const std::string& name : held) {
+            holders[name].push_back(
+                {{"pid", number_of(pid)}, {"comm", text_of(proc / pid / "comm")}});
+        }
+    }
+    return holders;
+}
+
 std::uint64_t highest_minor(const json& drm) {
     std::uint64_t highest = 0;
     for (const json& node : drm) {
@@ -176,29 +207,17 @@ json read_drm_minors(const fs::path& root) {
 }
 
 json read_orphans(const fs::path& root) {
-    const fs::path proc = root / "proc";
-    std::map<std::string, json> holders;
-    for (const std::string& pid : names_in(proc)) {
-        if (!number_after(pid, "")) {
-            continue;
-        }
-        const fs::path files = proc / pid / "fd";
-        std::set<std::string> held;
-        for (const std::string& file : names_in(files)) {
-            if (const auto minor = orphaned_node(files / file)) {
-                held.insert(*minor);
-            }
-        }
-        for (const std::string& minor : held) {
-            holders[minor].push_back(
-                {{"pid", number_of(pid)}, {"comm", text_of(proc / pid / "comm")}});
-        }
-    }
+    const std::map<std::string, json> holders = holders_of(root, orphaned_node);
     json orphans = json::array();
     for (const auto& [minor, processes] : holders) {
         orphans.push_back({{"minor", minor}, {"holders", processes}});
     }
     return orphans;
+}
+
+json read_kfd_users(const fs::path& root) {
+    const std::map<std::string, json> holders = holders_of(root, kfd_file);
+    return holders.empty() ? json::array() : holders.begin()->second;
 }
 
 json read_kfd_nodes(const fs::path& root) {
@@ -278,6 +297,7 @@ json read_state(const fs::path& root) {
             {"drm", drm},
             {"drm_minor_max", highest_minor(drm)},
             {"drm_orphans", read_orphans(root)},
+            {"kfd_users", read_kfd_users(root)},
             {"kfd_nodes", read_kfd_nodes(root)},
             {"kfd_generation", number_of(text_of(topology(root) / "generation_id"))},
             {"pci", read_pci_devices(root)},

@@ -15,6 +15,8 @@ nlohmann::json read_drm_minors(const std::filesystem::path& root);
 /// with the processes that have it open. A mapping whose file was closed, and a dma-buf, are not
 /// seen.
 nlohmann::json read_orphans(const std::filesystem::path& root);
+/// The processes that have /dev/kfd open: {"pid","comm"}.
+nlohmann::json read_kfd_users(const std::filesystem::path& root);
 nlohmann::json read_kfd_nodes(const std::filesystem::path& root);
 nlohmann::json read_pci_devices(const std::filesystem::path& root);
 nlohmann::json read_slab(const std::filesystem::path& root);

@@ -46,6 +46,16 @@ TEST(SystemState, OrphansAreOpenNodesThatDevtmpfsHasRemoved) {
     EXPECT_EQ(holders[1], (json{{"pid", 32}, {"comm", "holder"}}));
 }
 
+TEST(SystemState, KfdUsersHaveItOpen) {
+    TempTree tree;
+    tree.file("proc/31/comm", "kfd_monitor\n");
+    tree.link("proc/31/fd/3", "/dev/kfd");
+    tree.link("proc/31/fd/4", "/dev/kfd");
+    tree.file("proc/32/comm", "sh\n");
+    tree.link("proc/32/fd/3", "/dev/kfd0");
+    EXPECT_EQ(read_kfd_users(tree.root()), (json{{{"pid", 31}, {"comm", "kfd_monitor"}}}));
+}
+
 TEST(SystemState, KfdNodes) {
     TempTree tree;
     const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
@@ -147,7 +157,7 @@ TEST(SystemState, AnEmptySystemHasAllMembers) {
     EXPECT_EQ(state["slab_total_kib"], 55);
     EXPECT_EQ(state["memory_available_kib"], 777);
     EXPECT_GT(state["uptime_us"], 0);
-    for (const char* list : {"drm", "drm_orphans", "kfd_nodes", "pci", "processes_d_state"}) {
+    for (const char* list : {"drm", "drm_orphans", "kfd_users", "kfd_nodes", "pci", "processes_d_state"}) {
         EXPECT_EQ(state[list], json::array()) << list;
     }
     EXPECT_EQ(state["slab"], json::object());
