@@ -79,11 +79,17 @@ private:
         return {};
     }
 
-    /// The agent sends what was logged before its answer: no waiting.
+    /// A mark in the log tells when all that was logged before it has come: an answer may overtake
+    /// a long report when the port is full.
     hp::Result<std::string> provoke_and_find(const Detector& detector) {
         const size_t from = agent_.kernel_log_size();
         if (const auto done = provoke(detector.word); !done) {
             return tl::unexpected(done.error());
+        }
+        const auto mark = agent_.mark_kernel_log(fmt::format("hpctl: provoked {}", detector.word),
+                                                 Deadline::after(kAnswer));
+        if (!mark) {
+            return tl::unexpected(mark.error());
         }
         const KernelLogSummary summary = classify(agent_.kernel_log(from));
         const auto complaint =
