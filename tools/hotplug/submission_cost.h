@@ -15,8 +15,8 @@ namespace hotplug {
 /// Of one boot: the medians of its rounds, in instructions.
 hp::Result<std::vector<double>> read_costs(std::string_view client_output);
 
-/// Of the rounds of a boot the cheapest: which of its schedulers the driver gives to a context
-/// depends on what was there before, and makes up to a percent.
+/// Of the rounds of a boot the cheapest: what the driver gives to a context depends on what was
+/// there before.
 double cost_of_boot(const std::vector<double>& rounds);
 
 struct CostOfKernel {
