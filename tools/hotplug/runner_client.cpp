@@ -18,8 +18,8 @@ constexpr auto kReadyDeadline = std::chrono::seconds(60);
 constexpr auto kStopDeadline = std::chrono::seconds(5);
 
 bool takes_node(const std::string& program) {
-    constexpr std::array<std::string_view, 5> programs = {
-        "always_valid", "backlog", "drm_submitter", "holder", "late_releaser"};
+    constexpr std::array<std::string_view, 6> programs = {
+        "always_valid", "backlog", "drm_submitter", "holder", "late_releaser", "stray_writer"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
@@ -28,7 +28,7 @@ std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarg
     if (takes_node(program)) {
         return {target.node};
     }
-    if (program == "hsa_queue") {
+    if (program == "hsa_queue" || program == "kfd_crowd") {
         return {"--gpu-id", std::to_string(target.gpu_id)};
     }
     return {};

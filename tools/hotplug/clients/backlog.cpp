@@ -9,12 +9,9 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "hotplug/clients/command_buffer.h"
-#include "hotplug/clients/drm_device.h"
 #include "hotplug/clients/line_input.h"
 #include "hotplug/clients/report.h"
 #include "hotplug/clients/signals.h"
@@ -30,43 +27,28 @@ struct Options {
 };
 
 struct Backlog {
-    DrmDevice device;
-    BufferObject target;
-    BufferObject commands;
+    SmallJob job;
     std::vector<Fd> fences;
 };
 
 IoResult<Backlog> pile_up(const Options& options) {
-    auto device = DrmDevice::open(options.node);
-    if (!device) {
-        return tl::unexpected(device.error());
+    auto job = SmallJob::create(options.node);
+    if (!job) {
+        return tl::unexpected(job.error());
     }
-    const auto context = device->create_context();
-    if (!context) {
-        return tl::unexpected(context.error());
-    }
-    auto target = device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
-    auto ib = target ? device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT) : std::move(target);
-    if (!ib) {
-        return tl::unexpected(ib.error());
-    }
-    CommandBuffer commands(ib->dwords());
-    commands.pm4_write_data(target->gpu_address(), 1);
-    commands.pm4_pad();
     std::vector<Fd> fences;
     for (unsigned i = 0; i < options.count; ++i) {
-        const auto fence = submit(*device, *context, {abi::AMDGPU_HW_IP_COMPUTE, 0}, *ib,
-                                  commands.size(), {&*ib, &*target});
+        const auto fence = job->submit();
         if (!fence) {
             return tl::unexpected(fence.error());
         }
-        auto sync_file = export_sync_file(*device, *fence);
+        auto sync_file = export_sync_file(job->device(), *fence);
         if (!sync_file) {
             return tl::unexpected(sync_file.error());
         }
         fences.push_back(std::move(*sync_file));
     }
-    return Backlog{std::move(*device), std::move(*target), std::move(*ib), std::move(fences)};
+    return Backlog{std::move(*job), std::move(fences)};
 }
 
 /// Has every fence signalled when the patience ends? Says how many have, and the last one's status.

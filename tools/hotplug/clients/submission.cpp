@@ -9,6 +9,8 @@
 #include <array>
 #include <vector>
 
+#include "hotplug/clients/command_buffer.h"
+
 namespace hp::clients {
 
 namespace {
@@ -78,6 +80,40 @@ IoResult<int> wait_sync_file(const Fd& fence, std::chrono::milliseconds patience
     return io_call(fence.get(), SYNC_IOC_FILE_INFO, &info, "SYNC_IOC_FILE_INFO").map([&] {
         return info.status;
     });
+}
+
+IoResult<SmallJob> SmallJob::create(const std::string& node) {
+    auto device = DrmDevice::open(node);
+    if (!device) {
+        return tl::unexpected(device.error());
+    }
+    const auto context = device->create_context();
+    if (!context) {
+        return tl::unexpected(context.error());
+    }
+    auto target = device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
+    if (!target) {
+        return tl::unexpected(target.error());
+    }
+    auto commands = device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
+    if (!commands) {
+        return tl::unexpected(commands.error());
+    }
+    SmallJob job(std::move(*device), *context, std::move(*target), std::move(*commands));
+    job.write_to(job.target_.gpu_address(), 1);
+    return job;
+}
+
+void SmallJob::write_to(std::uint64_t address, std::uint32_t value) {
+    CommandBuffer commands(commands_.dwords());
+    commands.pm4_write_data(address, value);
+    commands.pm4_pad();
+    size_dw_ = commands.size();
+}
+
+IoResult<abi::Fence> SmallJob::submit() const {
+    return clients::submit(device_, context_, {abi::AMDGPU_HW_IP_COMPUTE, 0}, commands_, size_dw_,
+                           {&commands_, &target_});
 }
 
 }  // namespace hp::clients

@@ -16,8 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "hotplug/clients/command_buffer.h"
-#include "hotplug/clients/drm_device.h"
 #include "hotplug/clients/report.h"
 #include "hotplug/clients/signals.h"
 #include "hotplug/clients/submission.h"
@@ -59,63 +57,32 @@ std::int64_t clock_cost(unsigned count) {
     return percentile(std::move(times), 50);
 }
 
-/// Something to submit, and where.
-struct Work {
-    DrmDevice device;
-    std::uint32_t context;
-    BufferObject target;
-    BufferObject commands;
-    unsigned size_dw;
-
-    /// Adds the thread's time in each ioctl but the first.
-    IoResult<void> submit_burst(std::vector<std::int64_t>& costs) {
-        abi::Fence last{};
-        for (unsigned i = 0; i < burst; ++i) {
-            const auto start = thread_time_ns();
-            const auto fence = submit(device, context, {abi::AMDGPU_HW_IP_COMPUTE, 0}, commands,
-                                      size_dw, {&commands, &target});
-            const auto cost = thread_time_ns() - start;
-            if (!fence) {
-                return tl::unexpected(fence.error());
-            }
-            if (i != 0) {
-                costs.push_back(cost);
-            }
-            last = *fence;
+/// Adds the thread's time in each AMDGPU_CS of a burst but the first.
+IoResult<void> submit_burst(const SmallJob& job, std::vector<std::int64_t>& costs) {
+    abi::Fence last{};
+    for (unsigned i = 0; i < burst; ++i) {
+        const auto start = thread_time_ns();
+        const auto fence = job.submit();
+        const auto cost = thread_time_ns() - start;
+        if (!fence) {
+            return tl::unexpected(fence.error());
         }
-        const auto done = wait_fence(device, last, patience);
-        if (!done) {
-            return tl::unexpected(done.error());
+        if (i != 0) {
+            costs.push_back(cost);
         }
-        return *done ? IoResult<void>() : io_fail("AMDGPU_WAIT_CS", ETIME);
+        last = *fence;
     }
-};
-
-IoResult<Work> prepare(const std::string& node) {
-    auto device = DrmDevice::open(node);
-    if (!device) {
-        return tl::unexpected(device.error());
+    const auto done = wait_fence(job.device(), last, patience);
+    if (!done) {
+        return tl::unexpected(done.error());
     }
-    const auto context = device->create_context();
-    if (!context) {
-        return tl::unexpected(context.error());
-    }
-    auto target = device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
-    auto ib = target ? device->create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT) : std::move(target);
-    if (!ib) {
-        return tl::unexpected(ib.error());
-    }
-    CommandBuffer commands(ib->dwords());
-    commands.pm4_write_data(target->gpu_address(), 1);
-    commands.pm4_pad();
-    const unsigned size_dw = commands.size();
-    return Work{std::move(*device), *context, std::move(*target), std::move(*ib), size_dw};
+    return *done ? IoResult<void>() : io_fail("AMDGPU_WAIT_CS", ETIME);
 }
 
-IoResult<std::vector<std::int64_t>> measure(Work& work, unsigned count) {
+IoResult<std::vector<std::int64_t>> measure(const SmallJob& job, unsigned count) {
     std::vector<std::int64_t> costs;
     while (costs.size() < count && !stop_wanted()) {
-        if (const auto done = work.submit_burst(costs); !done) {
+        if (const auto done = submit_burst(job, costs); !done) {
             return tl::unexpected(done.error());
         }
     }
@@ -131,15 +98,15 @@ int run_client(const Options& options) {
     report.ready({{"node", options.node}});
     for (unsigned round = 0; round < options.rounds; ++round) {
         // A file and a context of its own: where the driver puts them is part of the cost.
-        auto work = prepare(options.node);
-        if (!work) {
-            return report.end("device", work.error());
+        const auto job = SmallJob::create(options.node);
+        if (!job) {
+            return report.end("device", job.error());
         }
-        if (const auto warm = measure(*work, warm_up); !warm) {
+        if (const auto warm = measure(*job, warm_up); !warm) {
             return report.end("device", warm.error());
         }
         const auto clock = clock_cost(options.count);
-        const auto costs = measure(*work, options.count);
+        const auto costs = measure(*job, options.count);
         if (!costs) {
             return report.end("device", costs.error());
         }
