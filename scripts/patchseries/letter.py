@@ -116,7 +116,7 @@ def cover(group, text, record, overview, base_commit, needs, others, lacking):
         rows = sorted({proof.row for _, patch in group.patches for proof in patch.proofs if proof.by_run})
         parts.append(
             "Before and after\n----------------\n\n"
-            f"Both columns are one recorded run each of the same scenarios, on the {record.info['flavour']} configuration, with an\n"
+            f"Both columns are recorded runs of the same scenarios, on the {' and '.join(record.flavours)} configuration, with an\n"
             "emulated GPU. FAIL names the check that failed and what it saw.\n\n" + record.table(rows if others else None)
         )
         parts.append(

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0
-"""patches/BASE/proof.json: what one recorded run on the stock kernel and one on the series said, and what that proves of each patch.
+"""patches/BASE/proof.json: what recorded runs on the stock kernel and on the series said, and what that proves of each patch.
 
 Only record() writes it, out of hpctl's results.json. It names the code that ran, and carries a digest of itself: neither a patch that
 changed since nor an entry written by hand passes for proven.
@@ -38,31 +38,44 @@ def _source(run):
         raise SeriesError(f"the kernel {run['kernel']} was not built by scripts/guest/kernel: nobody knows what it is") from None
 
 
-def _rows(run):
-    """row -> check -> the worst of its results: a row may have run more than once."""
-    rows = {}
-    for row in run["rows"]:
-        checks = rows.setdefault(row["id"], {}) if row["checks"] else {}
-        for check in row["checks"]:
-            if checks.get(check["check"], {"passed": True})["passed"]:
-                checks[check["check"]] = {"passed": check["passed"], "value": check["value"]}
+def _guest(run):
+    """What the two sides must have in common to be compared."""
+    return run["flavour"], run.get("profile")
+
+
+def _rows(runs):
+    """row -> check -> the worst of its results: a row may have run more than once, in one kind of guest."""
+    rows, guests = {}, {}
+    for run in runs:
+        for row in run["rows"]:
+            if not row["checks"]:
+                continue
+            if guests.setdefault(row["id"], _guest(run)) != _guest(run):
+                raise SeriesError(f"row {row['id']} ran in two kinds of guest: {guests[row['id']]} and {_guest(run)}")
+            checks = rows.setdefault(row["id"], {})
+            for check in row["checks"]:
+                if checks.get(check["check"], {"passed": True})["passed"]:
+                    checks[check["check"]] = {"passed": check["passed"], "value": check["value"]}
     return rows
 
 
-def record(stock_results, series_results, series):
-    stock, ours = _results(stock_results), _results(series_results)
-    if _source(stock) != "stock":
-        raise SeriesError(f"{stock_results}: not a run on the stock kernel")
-    if _source(ours) != series.hash():
-        raise SeriesError(f"{series_results}: the kernel is not this version of the series ({_source(ours)}, not {series.hash()})")
-    if stock["flavour"] != ours["flavour"]:
-        raise SeriesError(f"one run is on the {stock['flavour']} kernel, the other on the {ours['flavour']} one")
-    content = {
-        "hash": series.hash(),
-        "stock": {key: stock.get(key) for key in REMEMBERED} | {"rows": _rows(stock)},
-        "series": {key: ours.get(key) for key in REMEMBERED} | {"rows": _rows(ours)},
-        "digest": "",
-    }
+def _side(runs):
+    return {"runs": [{key: run.get(key) for key in REMEMBERED} for run in runs], "rows": _rows(runs)}
+
+
+def record(paths, series):
+    """Tells the runs on stock and those on the series apart by what their kernels were built from."""
+    stock, ours = [], []
+    for path in paths:
+        run = _results(path)
+        source = _source(run)
+        if source not in ("stock", series.hash()):
+            raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({source}, not {series.hash()})")
+        (stock if source == "stock" else ours).append(run)
+    lone = {_guest(run) for run in stock} ^ {_guest(run) for run in ours}
+    if lone or not stock:
+        raise SeriesError(f"a run on stock and one on the series are wanted for each kind of guest: {sorted(map(str, lone)) or 'there is none'}")
+    content = {"hash": series.hash(), "stock": _side(stock), "series": _side(ours), "digest": ""}
     content["digest"] = _digest(content)
     (series.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
     return Record(content)
@@ -71,7 +84,7 @@ def record(stock_results, series_results, series):
 class Record:
     def __init__(self, content):
         self.hash = content["hash"]
-        self.info = content["series"]
+        self.flavours = sorted({run["flavour"] for run in content["series"]["runs"]})
         self.stock = content["stock"]["rows"]
         self.series = content["series"]["rows"]
 
