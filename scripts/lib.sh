@@ -8,6 +8,8 @@
 set -euo pipefail
 
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+# Debian's ordinary users don't have depmod and modinfo in their PATH.
+PATH=$PATH:/usr/sbin:/sbin
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/amdgpu-hotplug
 JOBS=${JOBS:-$(nproc)}
 LINUX_SERIES=${LINUX_SERIES:-7.3}
