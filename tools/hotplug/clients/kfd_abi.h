@@ -51,6 +51,8 @@ constexpr std::uint32_t KFD_IOC_EVENT_HW_EXCEPTION = 3;
 constexpr std::uint32_t KFD_IOC_EVENT_MEMORY = 8;
 constexpr std::uint32_t KFD_SIGNAL_EVENT_LIMIT = 4096;
 
+constexpr std::uint32_t KFD_HW_EXCEPTION_DEVICE_LOST = 2;
+
 struct MemoryException {
     std::uint32_t failure[4];
     std::uint64_t va;
