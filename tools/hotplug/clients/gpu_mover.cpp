@@ -29,6 +29,9 @@ namespace {
 using nlohmann::json;
 
 constexpr const char* topology = "/sys/class/kfd/kfd/topology";
+/// Minor version of the ioctls from which on a process can use a GPU that arrives. Before, the
+/// client tries, and ends with the kernel's refusal.
+constexpr std::uint32_t arrival_version = 26;
 /// One slice of waiting; between slices the client looks whether it shall end.
 constexpr std::chrono::milliseconds wait_slice{500};
 
@@ -170,13 +173,15 @@ public:
 private:
     IoResult<void> place(const KfdNode& node);
     IoResult<Outcome> move(std::chrono::milliseconds patience);
-    std::optional<KfdNode> arrived();
+    bool is_arrival(const Uevent& event) const;
+    std::optional<KfdNode> arrived() const;
     void finish_step();
 
     const Options& options_;
     Reporter& report_;
     Uevents uevents_;
     std::set<std::uint32_t> known_;  ///< GPUs that were there when the client began
+    bool kernel_tells_ = false;      ///< it takes GPUs that arrive, and tells when
     std::optional<KfdDevice> device_;
     std::unique_ptr<Placement> placement_;  ///< goes before the device
     JobState state_ = first_job_state();    ///< after the last step that is done, as the GPU says
@@ -195,13 +200,22 @@ IoResult<void> Mover::place(const KfdNode& node) {
 }
 
 /// A GPU that was not there at the beginning and has its render node.
-std::optional<KfdNode> Mover::arrived() {
+std::optional<KfdNode> Mover::arrived() const {
     for (const std::uint32_t id : kfd_gpu_ids(topology)) {
         if (!known_.contains(id)) {
             return find_kfd_node(topology, id);
         }
     }
     return std::nullopt;
+}
+
+/// Does the event say that there may be a GPU which can be used?
+bool Mover::is_arrival(const Uevent& event) const {
+    if (kernel_tells_) {
+        return member(event, "GPU_EVENT") == "arrived";
+    }
+    return member(event, "SUBSYSTEM") == "drm" && member(event, "ACTION") == "add" &&
+           member(event, "DEVNAME").starts_with("dri/renderD");
 }
 
 /// Waits for uevents, and moves the job to a GPU that has arrived. Not done when there is none yet.
@@ -217,22 +231,16 @@ IoResult<Outcome> Mover::move(std::chrono::milliseconds patience) {
             }
             continue;
         }
-        const auto subsystem = member(**event, "SUBSYSTEM");
-        if (subsystem != "kfd" && subsystem != "drm") {
-            continue;
-        }
-        report_.say("uevent", {{"subsystem", subsystem},
-                               {"action", member(**event, "ACTION")},
-                               {"gpu_event", member(**event, "GPU_EVENT")},
-                               {"gpu_id", member(**event, "GPU_ID")}});
-        const auto node = arrived();
+        const auto node = is_arrival(**event) ? arrived() : std::nullopt;
         if (!node) {
             continue;
         }
-        // An error is no reason to give up: a kernel that tells of GPUs tells when it can be used.
+        report_.say("uevent", {{"subsystem", member(**event, "SUBSYSTEM")},
+                               {"action", member(**event, "ACTION")},
+                               {"gpu_event", member(**event, "GPU_EVENT")},
+                               {"gpu_id", member(**event, "GPU_ID")}});
         if (const auto moved = device_->move_to(*node); !moved) {
-            report_.error(moved.error(), {{"gpu_id", node->gpu_id()}});
-            continue;
+            return tl::unexpected(moved.error());
         }
         placement_.reset();
         return place(*node).map([&] {
@@ -258,6 +266,11 @@ IoResult<const char*> Mover::run(const KfdNode& first) {
         return tl::unexpected(device.error());
     }
     device_.emplace(std::move(*device));
+    const auto version = device_->version();
+    if (!version) {
+        return tl::unexpected(version.error());
+    }
+    kernel_tells_ = version->major_version == 1 && version->minor_version >= arrival_version;
     if (const auto placed = place(first); !placed) {
         return tl::unexpected(placed.error());
     }

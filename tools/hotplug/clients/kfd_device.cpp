@@ -93,6 +93,13 @@ IoResult<Fd> KfdDevice::acquire(int kfd_fd, const KfdNode& node) {
     });
 }
 
+IoResult<abi::GetVersion> KfdDevice::version() const {
+    abi::GetVersion version{};
+    return io_call(fd(), abi::AMDKFD_IOC_GET_VERSION, &version, "KFD_GET_VERSION").map([&] {
+        return version;
+    });
+}
+
 IoResult<void> KfdDevice::move_to(const KfdNode& node) {
     auto drm = acquire(fd(), node);
     if (!drm) {

@@ -79,6 +79,8 @@ public:
     /// are created after this. If the GPU is refused nothing has changed.
     IoResult<void> move_to(const KfdNode& node);
 
+    IoResult<abi::GetVersion> version() const;
+
     int fd() const { return kfd_.get(); }
     std::uint32_t gpu_id() const { return gpu_id_; }
 
