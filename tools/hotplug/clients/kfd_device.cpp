@@ -114,7 +114,7 @@ IoResult<void> KfdDevice::move_to(const KfdNode& node) {
     // page along.
     const auto mapped = map_to_gpu(event_page_handle_);
     if (!mapped && mapped.error().error == ENODEV) {
-        event_page_.reset();
+        event_page_ = Mapping();
         return {};
     }
     return mapped;
