@@ -28,7 +28,7 @@ std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarg
     if (takes_node(program)) {
         return {target.node};
     }
-    if (program == "hsa_queue" || program == "kfd_crowd") {
+    if (program == "hsa_queue" || program == "kfd_crowd" || program == "gpu_mover") {
         return {"--gpu-id", std::to_string(target.gpu_id)};
     }
     return {};

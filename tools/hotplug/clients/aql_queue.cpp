@@ -18,11 +18,16 @@ constexpr std::uint64_t page_size = 4096;
 constexpr std::size_t write_pointer_at = 0;
 constexpr std::size_t read_pointer_at = 128;
 
+constexpr std::uint16_t HSA_PACKET_TYPE_VENDOR_SPECIFIC = 0;
 constexpr std::uint16_t HSA_PACKET_TYPE_INVALID = 1;
 constexpr std::uint16_t HSA_PACKET_TYPE_BARRIER_AND = 3;
 constexpr std::uint16_t barrier_bit = 1u << 8;
 constexpr std::uint16_t acquire_system = 2u << 9;
 constexpr std::uint16_t release_system = 2u << 11;
+
+constexpr std::uint16_t AMD_AQL_FORMAT_PM4_IB = 1;
+constexpr std::uint32_t PACKET3_INDIRECT_BUFFER = 3u << 30 | 2u << 16 | 0x3fu << 8;
+constexpr std::uint32_t INDIRECT_BUFFER_VALID = 1u << 23;
 
 constexpr std::uint32_t full_share = 100;
 constexpr std::uint32_t normal_priority = 7;
@@ -109,20 +114,45 @@ IoResult<void> AqlQueue::destroy() {
     return io_call(kfd_fd_, abi::AMDKFD_IOC_DESTROY_QUEUE, &request, "KFD_DESTROY_QUEUE");
 }
 
-void AqlQueue::submit_barrier(std::uint64_t dependency, std::uint64_t completion) {
+template <typename Packet>
+Packet* AqlQueue::next_packet() const {
+    static_assert(sizeof(Packet) == sizeof(AqlBarrierAnd));
+    return buffers_.ring.at<Packet>(write_index_ % ring_packets * sizeof(Packet));
+}
+
+/// The header makes the packet the GPU's: last, and in one store.
+void AqlQueue::publish(std::uint16_t& header, std::uint16_t type) {
     const std::uint64_t index = write_index_++;
-    auto* packet = buffers_.ring.at<AqlBarrierAnd>(index % ring_packets * sizeof(AqlBarrierAnd));
+    const auto value =
+        static_cast<std::uint16_t>(type | barrier_bit | acquire_system | release_system);
+    std::atomic_ref(header).store(value, std::memory_order_release);
+    std::atomic_ref(*buffers_.pointers.at<std::uint64_t>(write_pointer_at)).store(write_index_);
+    *doorbells_.at<volatile std::uint64_t>(doorbell_offset_) = index;
+}
+
+void AqlQueue::submit_barrier(std::uint64_t dependency, std::uint64_t completion) {
+    auto* packet = next_packet<AqlBarrierAnd>();
     for (std::uint64_t& unused : packet->dep_signal) {
         unused = 0;
     }
     packet->dep_signal[0] = dependency;
     packet->completion_signal = completion;
-    // The header makes the packet the GPU's: last, and in one store.
-    std::atomic_ref(packet->header)
-        .store(HSA_PACKET_TYPE_BARRIER_AND | barrier_bit | acquire_system | release_system,
-               std::memory_order_release);
-    std::atomic_ref(*buffers_.pointers.at<std::uint64_t>(write_pointer_at)).store(write_index_);
-    *doorbells_.at<volatile std::uint64_t>(doorbell_offset_) = index;
+    publish(packet->header, HSA_PACKET_TYPE_BARRIER_AND);
+}
+
+void AqlQueue::submit_pm4(std::uint64_t commands, std::uint32_t dwords, std::uint64_t completion) {
+    auto* packet = next_packet<AqlPm4Ib>();
+    packet->vendor_header = AMD_AQL_FORMAT_PM4_IB;
+    packet->ib_jump_command[0] = PACKET3_INDIRECT_BUFFER;
+    packet->ib_jump_command[1] = static_cast<std::uint32_t>(commands);
+    packet->ib_jump_command[2] = static_cast<std::uint32_t>(commands >> 32);
+    packet->ib_jump_command[3] = dwords | INDIRECT_BUFFER_VALID;
+    packet->dwords_remaining = 10;  // of this packet, behind the jump
+    for (std::uint32_t& unused : packet->reserved) {
+        unused = 0;
+    }
+    packet->completion_signal = completion;
+    publish(packet->header, HSA_PACKET_TYPE_VENDOR_SPECIFIC);
 }
 
 std::uint64_t AqlQueue::read_index() const {

@@ -38,6 +38,17 @@ struct alignas(64) AqlBarrierAnd {
 };
 static_assert(sizeof(AqlBarrierAnd) == 64 && offsetof(AqlBarrierAnd, completion_signal) == 56);
 
+/// AMD's vendor-specific packet that jumps to PM4 commands (amd_aql_pm4_ib of ROCr).
+struct alignas(64) AqlPm4Ib {
+    std::uint16_t header;
+    std::uint16_t vendor_header;
+    std::uint32_t ib_jump_command[4];
+    std::uint32_t dwords_remaining;
+    std::uint32_t reserved[8];
+    std::uint64_t completion_signal;
+};
+static_assert(sizeof(AqlPm4Ib) == 64 && offsetof(AqlPm4Ib, completion_signal) == 56);
+
 class AqlQueue {
 public:
     static IoResult<AqlQueue> create(KfdDevice& device, const KfdNode& node);
@@ -52,6 +63,9 @@ public:
     /// Submits a packet that waits for the signal `dependency` to be 0 and then decrements
     /// `completion`. The caller keeps fewer packets in flight than the ring holds.
     void submit_barrier(std::uint64_t dependency, std::uint64_t completion);
+
+    /// Submits a packet that runs `dwords` dwords of PM4 commands and then decrements `completion`.
+    void submit_pm4(std::uint64_t commands, std::uint32_t dwords, std::uint64_t completion);
 
     /// Packets the GPU says it has taken.
     std::uint64_t read_index() const;
@@ -75,6 +89,10 @@ private:
           buffers_(std::move(buffers)),
           doorbells_(std::move(doorbells)),
           doorbell_offset_(doorbell_offset) {}
+
+    template <typename Packet>
+    Packet* next_packet() const;
+    void publish(std::uint16_t& header, std::uint16_t type);
 
     static IoResult<Buffers> allocate_buffers(KfdDevice& device, const KfdNode& node);
 

@@ -11,7 +11,13 @@ constexpr std::uint32_t PACKET3(std::uint32_t op, std::uint32_t count) {
     return 3u << 30 | (count & 0x3fff) << 16 | op << 8;
 }
 constexpr std::uint32_t PACKET3_NOP = 0x10;
+constexpr std::uint32_t PACKET3_ATOMIC_MEM = 0x1e;
 constexpr std::uint32_t PACKET3_WRITE_DATA = 0x37;
+constexpr std::uint32_t PACKET3_COPY_DATA = 0x40;
+constexpr std::uint32_t TC_OP_ATOMIC_ADD_RTN_32 = 0x0f;  // vega10_enum.h
+constexpr std::uint32_t TC_OP_ATOMIC_XOR_RTN_32 = 0x17;
+constexpr std::uint32_t COPY_DATA_SRC_SEL_MEM = 1;
+constexpr std::uint32_t COPY_DATA_DST_SEL_MEM = 5u << 8;
 constexpr std::uint32_t WRITE_DATA_DST_SEL_MEM = 5u << 8;
 constexpr std::uint32_t WR_CONFIRM = 1u << 20;
 
@@ -33,6 +39,31 @@ void CommandBuffer::pm4_write_data(std::uint64_t address, std::uint32_t value) {
     put(WRITE_DATA_DST_SEL_MEM | WR_CONFIRM);
     put_address(address);
     put(value);
+}
+
+void CommandBuffer::pm4_atomic(std::uint32_t operation, std::uint64_t address,
+                               std::uint32_t value) {
+    put(PACKET3(PACKET3_ATOMIC_MEM, 7));
+    put(operation);
+    put_address(address);
+    put_address(value);
+    put_address(0);  // compared with by other operations only
+    put(0);
+}
+
+void CommandBuffer::pm4_atomic_add(std::uint64_t address, std::uint32_t value) {
+    pm4_atomic(TC_OP_ATOMIC_ADD_RTN_32, address, value);
+}
+
+void CommandBuffer::pm4_atomic_xor(std::uint64_t address, std::uint32_t value) {
+    pm4_atomic(TC_OP_ATOMIC_XOR_RTN_32, address, value);
+}
+
+void CommandBuffer::pm4_copy(std::uint64_t from, std::uint64_t to) {
+    put(PACKET3(PACKET3_COPY_DATA, 4));
+    put(COPY_DATA_SRC_SEL_MEM | COPY_DATA_DST_SEL_MEM | WR_CONFIRM);
+    put_address(from);
+    put_address(to);
 }
 
 void CommandBuffer::pm4_pad() {

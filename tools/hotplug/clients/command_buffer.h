@@ -15,6 +15,11 @@ public:
 
     /// PACKET3_WRITE_DATA of one dword to memory, confirmed.
     void pm4_write_data(std::uint64_t address, std::uint32_t value);
+    /// PACKET3_ATOMIC_MEM: adds to, or inverts bits of, one dword of memory.
+    void pm4_atomic_add(std::uint64_t address, std::uint32_t value);
+    void pm4_atomic_xor(std::uint64_t address, std::uint32_t value);
+    /// PACKET3_COPY_DATA of one dword from memory to memory, confirmed.
+    void pm4_copy(std::uint64_t from, std::uint64_t to);
     /// Pads with PACKET3_NOP to the size the ring wants.
     void pm4_pad();
 
@@ -27,6 +32,7 @@ public:
 private:
     void put(std::uint32_t dword) { dwords_[size_++] = dword; }
     void put_address(std::uint64_t address);
+    void pm4_atomic(std::uint32_t operation, std::uint64_t address, std::uint32_t value);
 
     volatile std::uint32_t* dwords_;
     unsigned size_ = 0;

@@ -26,6 +26,16 @@ TEST_F(CommandBufferTest, WriteDataIsPaddedToTheRingsAlignment) {
                                                      0xabcd, 0xffff1000, 0xffff1000, 0xffff1000}));
 }
 
+TEST_F(CommandBufferTest, AtomicsHaveNineDwordsAndCopiesSix) {
+    commands_.pm4_atomic_add(0x1'0000'2000, 5);
+    commands_.pm4_atomic_xor(0x1'0000'2004, 6);
+    commands_.pm4_copy(0x1'0000'2000, 0x2'0000'3000);
+    EXPECT_EQ(written(),
+              (std::vector<std::uint32_t>{0xc0071e00, 0x0f,       0x2000, 1, 5,      0, 0, 0, 0,  //
+                                          0xc0071e00, 0x17,       0x2004, 1, 6,      0, 0, 0, 0,  //
+                                          0xc0044000, 0x00100501, 0x2000, 1, 0x3000, 2}));
+}
+
 TEST_F(CommandBufferTest, PaddingOfAFullBufferAddsNothing) {
     commands_.pm4_pad();
     EXPECT_EQ(commands_.size(), 0u);

@@ -11,6 +11,11 @@
 
 namespace hp::clients::abi {
 
+struct GetVersion {
+    std::uint32_t major_version;
+    std::uint32_t minor_version;
+};
+
 struct CreateQueue {
     std::uint64_t ring_base_address;
     std::uint64_t write_pointer_address;
@@ -50,6 +55,8 @@ constexpr std::uint32_t KFD_IOC_EVENT_SIGNAL = 0;
 constexpr std::uint32_t KFD_IOC_EVENT_HW_EXCEPTION = 3;
 constexpr std::uint32_t KFD_IOC_EVENT_MEMORY = 8;
 constexpr std::uint32_t KFD_SIGNAL_EVENT_LIMIT = 4096;
+
+constexpr std::uint32_t KFD_HW_EXCEPTION_DEVICE_LOST = 2;
 
 struct MemoryException {
     std::uint32_t failure[4];
@@ -125,6 +132,7 @@ static_assert(sizeof(CreateQueue) == 88 && sizeof(CreateEvent) == 32 && sizeof(E
 static_assert(sizeof(WaitEvents) == 24 && sizeof(AllocMemoryOfGpu) == 40 &&
               sizeof(MapMemoryToGpu) == 24);
 
+constexpr unsigned long AMDKFD_IOC_GET_VERSION = _IOR('K', 0x01, GetVersion);
 constexpr unsigned long AMDKFD_IOC_CREATE_QUEUE = _IOWR('K', 0x02, CreateQueue);
 constexpr unsigned long AMDKFD_IOC_DESTROY_QUEUE = _IOWR('K', 0x03, DestroyQueue);
 constexpr unsigned long AMDKFD_IOC_CREATE_EVENT = _IOWR('K', 0x08, CreateEvent);

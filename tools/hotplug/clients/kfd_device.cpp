@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one GPU through /dev/kfd: its memory, mapped at the same address for CPU and GPU, and
 // its events. Thread: not synchronised; the client's one thread owns it. Not modelled: several GPUs
-// in one process.
+// at the same time.
 #include "hotplug/clients/kfd_device.h"
 
 #include <fcntl.h>
 
 #include <array>
+#include <cerrno>
 #include <utility>
 
 namespace hp::clients {
@@ -74,17 +75,49 @@ IoResult<KfdDevice> KfdDevice::open(const KfdNode& node) {
     if (!kfd) {
         return io_fail("open of /dev/kfd");
     }
+    auto drm = acquire(kfd.get(), node);
+    if (!drm) {
+        return tl::unexpected(drm.error());
+    }
+    return KfdDevice(std::move(kfd), std::move(*drm), node.gpu_id());
+}
+
+IoResult<Fd> KfdDevice::acquire(int kfd_fd, const KfdNode& node) {
     Fd drm(::open(node.render_node().c_str(), O_RDWR | O_CLOEXEC));
     if (!drm) {
         return io_fail("open of the render node");
     }
-    abi::AcquireVm acquire{static_cast<std::uint32_t>(drm.get()), node.gpu_id()};
-    const auto acquired =
-        io_call(kfd.get(), abi::AMDKFD_IOC_ACQUIRE_VM, &acquire, "KFD_ACQUIRE_VM");
-    if (!acquired) {
-        return tl::unexpected(acquired.error());
+    abi::AcquireVm request{static_cast<std::uint32_t>(drm.get()), node.gpu_id()};
+    return io_call(kfd_fd, abi::AMDKFD_IOC_ACQUIRE_VM, &request, "KFD_ACQUIRE_VM").map([&] {
+        return std::move(drm);
+    });
+}
+
+IoResult<abi::GetVersion> KfdDevice::version() const {
+    abi::GetVersion version{};
+    return io_call(fd(), abi::AMDKFD_IOC_GET_VERSION, &version, "KFD_GET_VERSION").map([&] {
+        return version;
+    });
+}
+
+IoResult<void> KfdDevice::move_to(const KfdNode& node) {
+    auto drm = acquire(fd(), node);
+    if (!drm) {
+        return tl::unexpected(drm.error());
     }
-    return KfdDevice(std::move(kfd), std::move(drm), node.gpu_id());
+    drm_ = std::move(*drm);
+    gpu_id_ = node.gpu_id();
+    if (event_page_.size() == 0) {
+        return {};
+    }
+    // Memory of a GPU that is gone can't be mapped to another one: the next event brings a new
+    // page along.
+    const auto mapped = map_to_gpu(event_page_handle_);
+    if (!mapped && mapped.error().error == ENODEV) {
+        event_page_ = Mapping();
+        return {};
+    }
+    return mapped;
 }
 
 IoResult<Mapping> KfdDevice::reserve(std::uint64_t size) {
@@ -123,10 +156,11 @@ IoResult<KfdMemory> KfdDevice::allocate(MemoryKind kind, std::uint64_t size) {
             return tl::unexpected(mapped.error());
         }
     }
-    const auto on_gpu = map_to_gpu(memory);
+    const auto on_gpu = map_to_gpu(memory.handle());
     if (!on_gpu) {
         return tl::unexpected(on_gpu.error());
     }
+    memory.on_gpu_ = true;
     return memory;
 }
 
@@ -148,17 +182,17 @@ IoResult<KfdMemory> KfdDevice::map_doorbells(std::uint64_t mmap_offset) {
     }
     KfdMemory memory(fd(), gpu_id_, request.handle, std::move(*place));
     const auto mapped = map_over(memory.mapping_, fd(), mmap_offset & ~(doorbell_slice - 1));
-    const auto on_gpu = mapped ? map_to_gpu(memory) : mapped;
+    const auto on_gpu = mapped ? map_to_gpu(memory.handle()) : mapped;
     if (!on_gpu) {
         return tl::unexpected(on_gpu.error());
     }
+    memory.on_gpu_ = true;
     return memory;
 }
 
-IoResult<void> KfdDevice::map_to_gpu(KfdMemory& memory) {
-    abi::MapMemoryToGpu request{memory.handle(), pointer(&gpu_id_), 1, 0};
-    return io_call(fd(), abi::AMDKFD_IOC_MAP_MEMORY_TO_GPU, &request, "KFD_MAP_MEMORY_TO_GPU")
-        .map([&] { memory.on_gpu_ = true; });
+IoResult<void> KfdDevice::map_to_gpu(std::uint64_t handle) {
+    abi::MapMemoryToGpu request{handle, pointer(&gpu_id_), 1, 0};
+    return io_call(fd(), abi::AMDKFD_IOC_MAP_MEMORY_TO_GPU, &request, "KFD_MAP_MEMORY_TO_GPU");
 }
 
 IoResult<std::uint32_t> KfdDevice::create_event(std::uint32_t type, abi::CreateEvent& args) {
@@ -189,8 +223,11 @@ IoResult<SignalEvent> KfdDevice::create_signal_event() {
         if (!page) {
             return tl::unexpected(page.error());
         }
-        args.event_page_offset = page->handle();  // told with the first event only
-        event_page_ = page->leave_to_process();   // KFD refuses to free it
+        // Told with the first event only, and with the first one after the loss of its GPU.
+        args.event_page_offset = event_page_handle_ = page->handle();
+        event_page_ = page->leave_to_process();  // KFD refuses to free it
+    }
+    if (hardware_exception_ == 0) {
         const auto exceptions = create_exception_events();
         if (!exceptions) {
             return tl::unexpected(exceptions.error());
@@ -223,6 +260,7 @@ IoResult<EventWait> KfdDevice::wait_event(const SignalEvent& event,
     // KFD fills in the GPU of an exception only when that event has fired
     // (copy_signaled_event_data).
     if (events[0].hardware_exception.gpu_id != 0) {
+        last_exception_ = events[0].hardware_exception;
         return EventWait::hardware_exception;
     }
     if (events[1].memory_exception.gpu_id != 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one GPU through /dev/kfd: its memory, mapped at the same address for CPU and GPU, and
 // its events. Thread: not synchronised; the client's one thread owns it. Not modelled: several GPUs
-// in one process.
+// at the same time.
 #pragma once
 
 #include <chrono>
@@ -74,6 +74,13 @@ public:
     /// spaces.
     static IoResult<KfdDevice> open(const KfdNode& node);
 
+    /// Goes on with another GPU, by the same open file of /dev/kfd. What the process has of the GPU
+    /// before is still to be given back. The events stay; the ones that the new GPU shall signal
+    /// are created after this. If the GPU is refused nothing has changed.
+    IoResult<void> move_to(const KfdNode& node);
+
+    IoResult<abi::GetVersion> version() const;
+
     int fd() const { return kfd_.get(); }
     std::uint32_t gpu_id() const { return gpu_id_; }
 
@@ -88,12 +95,16 @@ public:
     /// Waits for the event, or for the events by which KFD tells that the GPU was reset or faulted.
     IoResult<EventWait> wait_event(const SignalEvent& event, std::chrono::milliseconds patience);
 
+    /// What KFD told with the last hardware exception.
+    const abi::HardwareException& hardware_exception() const { return last_exception_; }
+
 private:
     KfdDevice(Fd kfd, Fd drm, std::uint32_t gpu_id)
         : kfd_(std::move(kfd)), drm_(std::move(drm)), gpu_id_(gpu_id) {}
 
+    static IoResult<Fd> acquire(int kfd_fd, const KfdNode& node);
     IoResult<Mapping> reserve(std::uint64_t size);
-    IoResult<void> map_to_gpu(KfdMemory& memory);
+    IoResult<void> map_to_gpu(std::uint64_t handle);
     IoResult<std::uint32_t> create_event(std::uint32_t type, abi::CreateEvent& args);
     IoResult<void> create_exception_events();
 
@@ -101,6 +112,8 @@ private:
     Fd drm_;
     std::uint32_t gpu_id_;
     Mapping event_page_;
+    std::uint64_t event_page_handle_ = 0;
+    abi::HardwareException last_exception_{};
     std::uint32_t hardware_exception_ = 0;
     std::uint32_t memory_exception_ = 0;
 };

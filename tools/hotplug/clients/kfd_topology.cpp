@@ -55,6 +55,20 @@ std::uint64_t KfdNode::save_area_total_size() const {
     return align((save_area_size() + debugger) * xccs, page_size);
 }
 
+std::set<std::uint32_t> kfd_gpu_ids(const fs::path& topology) {
+    std::set<std::uint32_t> ids;
+    std::error_code error;
+    fs::directory_iterator nodes(topology / "nodes", error);
+    for (; !error && nodes != fs::directory_iterator(); nodes.increment(error)) {
+        std::uint32_t id = 0;
+        std::ifstream(nodes->path() / "gpu_id") >> id;
+        if (id != 0) {  // a CPU has none
+            ids.insert(id);
+        }
+    }
+    return ids;
+}
+
 std::optional<KfdNode> find_kfd_node(const fs::path& topology, std::uint32_t gpu_id) {
     std::error_code error;
     fs::directory_iterator nodes(topology / "nodes", error);

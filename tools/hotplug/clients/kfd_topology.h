@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace hp::clients {
@@ -33,6 +34,9 @@ private:
     std::uint32_t gpu_id_;
     std::map<std::string, std::uint64_t> properties_;
 };
+
+/// The GPUs that there are.
+std::set<std::uint32_t> kfd_gpu_ids(const std::filesystem::path& topology);
 
 /// `topology` is /sys/class/kfd/kfd/topology but in tests.
 std::optional<KfdNode> find_kfd_node(const std::filesystem::path& topology, std::uint32_t gpu_id);

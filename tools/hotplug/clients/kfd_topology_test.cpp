@@ -47,6 +47,13 @@ TEST_F(KfdTopologyTest, FindsNeitherAnAbsentGpuNorACpu) {
     EXPECT_FALSE(find_kfd_node(root_ / "absent", 5));
 }
 
+TEST_F(KfdTopologyTest, CpusAreNoGpus) {
+    add_node("1", "111", "");
+    add_node("2", "222", "");
+    EXPECT_EQ(kfd_gpu_ids(root_), (std::set<std::uint32_t>{111, 222}));
+    EXPECT_TRUE(kfd_gpu_ids(root_ / "absent").empty());
+}
+
 // 40 compute units in 4 shader engines, as gfx 9.4.3: 1600 waves of 32 bytes for the debugger.
 TEST_F(KfdTopologyTest, SizesAsTheDriverWantsThem) {
     add_node("1", "111",
