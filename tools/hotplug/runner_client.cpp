@@ -18,8 +18,8 @@ constexpr auto kReadyDeadline = std::chrono::seconds(60);
 constexpr auto kStopDeadline = std::chrono::seconds(5);
 
 bool takes_node(const std::string& program) {
-    constexpr std::array<std::string_view, 5> programs = {
-        "always_valid", "backlog", "drm_submitter", "holder", "late_releaser"};
+    constexpr std::array<std::string_view, 7> programs = {
+        "always_valid", "backlog", "drm_submitter", "holder", "importer", "late_releaser", "peer"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
