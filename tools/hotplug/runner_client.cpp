@@ -18,8 +18,9 @@ constexpr auto kReadyDeadline = std::chrono::seconds(60);
 constexpr auto kStopDeadline = std::chrono::seconds(5);
 
 bool takes_node(const std::string& program) {
-    constexpr std::array<std::string_view, 6> programs = {
-        "always_valid", "backlog", "drm_submitter", "holder", "late_releaser", "stray_writer"};
+    constexpr std::array<std::string_view, 8> programs = {
+        "always_valid", "backlog",       "drm_submitter", "holder",
+        "importer",     "late_releaser", "peer",          "stray_writer"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 

@@ -195,6 +195,7 @@ static_assert(sizeof(InfoHwIp) == 32);
 
 constexpr unsigned long DRM_IOCTL_GEM_CLOSE = _IOW('d', 0x09, GemClose);
 constexpr unsigned long DRM_IOCTL_PRIME_HANDLE_TO_FD = _IOWR('d', 0x2d, PrimeHandle);
+constexpr unsigned long DRM_IOCTL_PRIME_FD_TO_HANDLE = _IOWR('d', 0x2e, PrimeHandle);
 constexpr unsigned long DRM_IOCTL_AMDGPU_GEM_CREATE = _IOWR('d', 0x40, GemCreate);
 constexpr unsigned long DRM_IOCTL_AMDGPU_GEM_MMAP = _IOWR('d', 0x41, GemMmap);
 constexpr unsigned long DRM_IOCTL_AMDGPU_CTX = _IOWR('d', 0x42, Context);

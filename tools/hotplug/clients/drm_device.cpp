@@ -35,15 +35,7 @@ IoResult<DrmDevice> DrmDevice::open(const std::string& node) {
     return DrmDevice(std::move(fd));
 }
 
-IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_t domain) {
-    auto created = create_object(
-        size, domain,
-        domain == abi::AMDGPU_GEM_DOMAIN_VRAM ? abi::AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED : 0);
-    if (!created) {
-        return created;
-    }
-    BufferObject buffer = std::move(*created);
-
+IoResult<void> DrmDevice::map_for_gpu(BufferObject& buffer, std::uint64_t size) {
     abi::GemVa va{};
     va.handle = buffer.handle();
     va.operation = abi::AMDGPU_VA_OP_MAP;
@@ -53,15 +45,29 @@ IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_
     va.map_size = size;
     auto called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_VA, &va, "AMDGPU_GEM_VA");
     if (!called) {
-        return tl::unexpected(called.error());
+        return called;
     }
     constexpr std::uint64_t step = 2u << 20;
     next_address_ += (size + step - 1) & ~(step - 1);
     buffer.gpu_address_ = va.va_address;
+    return {};
+}
+
+IoResult<BufferObject> DrmDevice::create_buffer(std::uint64_t size, std::uint64_t domain) {
+    auto created = create_object(
+        size, domain,
+        domain == abi::AMDGPU_GEM_DOMAIN_VRAM ? abi::AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED : 0);
+    if (!created) {
+        return created;
+    }
+    BufferObject buffer = std::move(*created);
+    if (const auto mapped = map_for_gpu(buffer, size); !mapped) {
+        return tl::unexpected(mapped.error());
+    }
 
     abi::GemMmap map{};
     map.in.handle = buffer.handle();
-    called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_MMAP, &map, "AMDGPU_GEM_MMAP");
+    const auto called = io_call(fd(), abi::DRM_IOCTL_AMDGPU_GEM_MMAP, &map, "AMDGPU_GEM_MMAP");
     if (!called) {
         return tl::unexpected(called.error());
     }
@@ -90,6 +96,20 @@ IoResult<Fd> DrmDevice::export_dma_buf(const BufferObject& buffer) {
     abi::PrimeHandle request{buffer.handle(), O_CLOEXEC | O_RDWR, -1};
     return io_call(fd(), abi::DRM_IOCTL_PRIME_HANDLE_TO_FD, &request, "PRIME_HANDLE_TO_FD")
         .map([&] { return Fd(request.fd); });
+}
+
+IoResult<BufferObject> DrmDevice::import_dma_buf(const Fd& dma_buf, std::uint64_t size) {
+    abi::PrimeHandle request{0, 0, dma_buf.get()};
+    const auto called =
+        io_call(fd(), abi::DRM_IOCTL_PRIME_FD_TO_HANDLE, &request, "PRIME_FD_TO_HANDLE");
+    if (!called) {
+        return tl::unexpected(called.error());
+    }
+    BufferObject buffer(fd(), request.handle);
+    if (const auto mapped = map_for_gpu(buffer, size); !mapped) {
+        return tl::unexpected(mapped.error());
+    }
+    return buffer;
 }
 
 IoResult<std::uint32_t> DrmDevice::create_context() {

@@ -55,6 +55,9 @@ public:
 
     IoResult<Fd> export_dma_buf(const BufferObject& buffer);
 
+    /// A buffer of another device, in this one's address space; the CPU has it not mapped.
+    IoResult<BufferObject> import_dma_buf(const Fd& dma_buf, std::uint64_t size);
+
     IoResult<std::uint32_t> create_context();
 
     /// How many rings of the kind AMDGPU_HW_IP_* there are.
@@ -62,6 +65,8 @@ public:
 
 private:
     explicit DrmDevice(Fd fd) : fd_(std::move(fd)) {}
+
+    IoResult<void> map_for_gpu(BufferObject& buffer, std::uint64_t size);
 
     Fd fd_;
     std::uint64_t next_address_ =
