@@ -152,7 +152,7 @@ static const struct {
  * Refuses what names a GPU that is gone, except for what only gives something
  * back. An ioctl that was admitted may find the GPU gone at any later moment.
  *
- * Context: process. The process devices of @p do not change any more.
+ * Context: process. The process devices of @p can only become more.
  * Return: 0, or -ENODEV. Never -EAGAIN, with which user space tries for ever.
  */
 int kfd_hotplug_check_ioctl(struct kfd_process *p, unsigned int nr,
@@ -370,7 +370,7 @@ static void kfd_hotplug_kill(struct kfd_dev *kfd)
 
 	idx = srcu_read_lock(&kfd_processes_srcu);
 	hash_for_each_rcu(kfd_processes_table, temp, p, kfd_processes) {
-		for (i = 0; i < p->n_pdds; i++) {
+		for (i = 0; i < kfd_process_num_devices(p); i++) {
 			if (p->pdds[i]->dev->kfd != kfd)
 				continue;
 
