@@ -8,7 +8,6 @@
 
 #include "amdgpu.h"
 #include "amdgpu_hotplug.h"
-#include "amdgpu_hotplug_dma_buf.h"
 #include "amdgpu_reset.h"
 #include "amdgpu_ras.h"
 #include "amdgpu_trace.h"
@@ -54,8 +53,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 
 	/* What user space maps of the BARs is dummy pages from now on. */
 	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);
-	amdgpu_amdkfd_detach(adev);
-	amdgpu_hotplug_revoke_dma_bufs(adev);
+	amdgpu_device_detach_users(adev);
 
 	/* Only another device in its place, or a rescan, helps. */
 	drm_dev_wedged_event(adev_to_drm(adev), DRM_WEDGE_RECOVERY_BUS_RESET,
