@@ -10,6 +10,8 @@ set -euo pipefail
 TOP=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # Debian's ordinary users don't have depmod and modinfo in their PATH.
 PATH=$PATH:/usr/sbin:/sbin
+# The language is part of ccache's key: with it each user, and CI, would compile all anew.
+unset LANG LANGUAGE LC_ALL LC_CTYPE LC_MESSAGES
 CACHE=${XDG_CACHE_HOME:-${HOME:?HOME is not set}/.cache}/amdgpu-hotplug
 JOBS=${JOBS:-$(nproc)}
 LINUX_SERIES=${LINUX_SERIES:-7.3}
