@@ -307,6 +307,8 @@ static int importer_attach(struct importer *imp,
 	imp->mode = args.mode;
 	imp->dev = dev;
 	imp->dmabuf = dmabuf;
+	/* Nothing does DMA here, so that segments may be of any length */
+	dma_set_max_seg_size(dev, UINT_MAX);
 	if (imp->mode == DMA_BUF_IMPORTER_STATIC)
 		imp->attach = dma_buf_attach(dmabuf, dev);
 	else
