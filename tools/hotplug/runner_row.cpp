@@ -21,6 +21,7 @@ constexpr auto kFirstJobDeadline = std::chrono::seconds(30);
 /// An end that the guest has seen is told to the host within this.
 constexpr auto kNewsDelay = std::chrono::seconds(1);
 constexpr auto kSettlePause = std::chrono::milliseconds(250);
+constexpr unsigned kKmemleakCycles = 8;
 
 /// What a program printed, on one line as far as it can be.
 std::string output_of(const RunResult& run) {
@@ -518,7 +519,7 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
         break;
     }
-    if (bed_.facts().options.contains("CONFIG_DEBUG_KMEMLEAK")) {
+    if (bed_.facts().options.contains("CONFIG_DEBUG_KMEMLEAK") && kmemleak_is_due()) {
         const auto reports = bed_.kmemleak();
         if (!reports) {
             leaks.push_back("kmemleak: " + reports.error().message);
@@ -531,6 +532,12 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
     }
     return leaks;
+}
+
+/// A scan takes as long as the rest of a cycle. What leaks in a soak is still there cycles later, as
+/// long as the guest is.
+bool RowRun::kmemleak_is_due() const {
+    return !soak() || row_.last_cycle || row_.cycle % kKmemleakCycles == 0 || !unfit_.empty();
 }
 
 void RowRun::mark_unfit(const std::string& why) {

@@ -68,6 +68,7 @@ private:
     std::vector<std::string> find_row_leaks();
     void mark_unfit(const std::string& why);
     bool soak() const { return row_.cycle != 0; }
+    bool kmemleak_is_due() const;
 
     Testbed& bed_;
     const Row& row_;

@@ -452,6 +452,22 @@ TEST_F(RunnerTest, SoakGoesOnAfterAComplaint) {
     EXPECT_EQ(report.rows[1].kernel_log.complaints.size(), 1U) << "each cycle has its own";
 }
 
+TEST_F(RunnerTest, SoakAsksForLeaksInEachEighthCycleAndInTheLast) {
+    scenario_.cycles = 9;
+    factory_.flaws.kmemleak = {"unreferenced object"};
+    std::vector<Row> rows;
+    for (const unsigned cycle : {1U, 7U, 8U}) {
+        rows.push_back({&scenario_, nullptr, cycle});
+    }
+    const RunReport report = run_rows(rows);
+    ASSERT_EQ(report.rows.size(), 3U);
+    EXPECT_EQ(failures(report.rows[0]), Checks{});
+    EXPECT_EQ(failures(report.rows[1]), Checks{});
+    EXPECT_EQ(failures(report.rows[2]), Checks{Check::no_leak});
+    const RunReport last = run_rows({{&scenario_, nullptr, 9, 0, true}});
+    EXPECT_EQ(failures(last.rows.at(0)), Checks{Check::no_leak});
+}
+
 TEST_F(RunnerTest, SoakGoesOnWithANewGuestWhenTheOldOneIsBeyondUse) {
     scenario_.cycles = 2;
     factory_.flaws.complaint = "BUG: unable to handle page fault for address: 0000000000000008";

@@ -47,8 +47,9 @@ std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycle
             rows.push_back({&scenario, variant, 0, seed});
             continue;
         }
-        for (unsigned cycle = 1; cycle <= cycles.value_or(scenario.cycles); ++cycle) {
-            rows.push_back({&scenario, variant, cycle, seed});
+        const unsigned last = cycles.value_or(scenario.cycles);
+        for (unsigned cycle = 1; cycle <= last; ++cycle) {
+            rows.push_back({&scenario, variant, cycle, seed, cycle == last});
         }
     }
     return rows;

@@ -21,6 +21,7 @@ struct Row {
     const Variant* variant = nullptr;  // null: the scenario has none
     unsigned cycle = 0;                // from 1; 0: not repeated
     uint64_t seed = 0;                 // of what the scenario leaves open
+    bool last_cycle = false;
 
     /// "surprise/busy", "cycles/7".
     std::string id() const;

@@ -23,7 +23,7 @@
  * Documentation/gpu/amdgpu/hotplug.rst for what user space sees of it.
  */
 
-/* How long an orderly removal waits for the jobs that the GPU executes */
+/* How long an orderly removal waits for a reset, and for the jobs that are executed */
 #define AMDGPU_HOTPLUG_DRAIN_MS	500
 
 /* How long a removal as a whole may take with hardware that is present */
@@ -368,6 +368,11 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 			   msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
 	trace_amdgpu_hotplug(adev, "removing", adev->hotplug.reason ?: "");
 
+	/* What is reset hangs, and is as good as gone: no reason to wait for long */
+	if (!wait_var_event_timeout(&adev->hotplug.state,
+				    !amdgpu_hotplug_state_resetting(&adev->hotplug.state),
+				    msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS)))
+		amdgpu_hotplug_give_up(adev);
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
 	if (!pci_device_is_present(adev->pdev))
