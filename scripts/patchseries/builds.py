@@ -21,13 +21,12 @@ import tempfile
 import time
 
 from patchseries.patch import SeriesError
-from patchseries.series import code_hash
+from patchseries.series import CODE, code_hash
 from patchseries.tree import Tree, run
 
 GUEST = pathlib.Path(__file__).resolve().parent.parent / "guest"
 # What sparse says of syntax that it does not know. Where it says so it sees no more of the file, and would pass everything.
 ALIEN = "error: (Expected|got |too many errors)"
-CODE = re.compile(r"\.[chS]$|(^|/)(Makefile|Kbuild|Kconfig[^/]*)$")
 
 
 def cache():

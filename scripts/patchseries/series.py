@@ -8,12 +8,18 @@ import re
 from patchseries.patch import Patch, SeriesError
 
 
+# What a kernel is built from. The rest is text, whose change makes no kernel another one.
+CODE = re.compile(r"\.[chS]$|(^|/)(Makefile|Kbuild|Kconfig[^/]*)$")
+
+
 def code_hash(patches, repository):
     """Key of the code that PATCHES make, with new files from REPOSITORY."""
     digest = hashlib.sha256()
     for patch in patches:
-        digest.update(re.sub(r"^(index|@@) .*", r"\1", patch.diff, flags=re.M).encode())
-    for path in sorted(path for patch in patches for path in patch.new_files):
+        for of_file in re.split(r"^(?=diff --git )", patch.diff, flags=re.M):
+            if CODE.search(of_file.partition("\n")[0]):
+                digest.update(re.sub(r"^(index|@@) .*", r"\1", of_file, flags=re.M).encode())
+    for path in sorted(path for patch in patches for path in patch.new_files if CODE.search(path)):
         digest.update(path.encode() + (repository / path).read_bytes())
     return digest.hexdigest()[:12]
 
