@@ -225,12 +225,13 @@ int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
 }
 
 /**
- * amdgpu_hotplug_awake - look whether the hardware woke up
+ * amdgpu_hotplug_awake - look whether hardware that must answer does so
  * @adev: amdgpu device
  *
- * As amdgpu_hotplug_check(), for a device that was asleep and must answer now.
+ * As amdgpu_hotplug_check(), for a device that was asleep or reset and must
+ * answer now.
  *
- * Context: process, resume, after the PCI core has powered the device.
+ * Context: any, after the PCI core has powered the device.
  * Return: 0 if the GPU is there, -ENODEV if not.
  */
 int amdgpu_hotplug_awake(struct amdgpu_device *adev)
@@ -238,9 +239,21 @@ int amdgpu_hotplug_awake(struct amdgpu_device *adev)
 	if (!amdgpu_hotplug_lost(adev) && pci_device_is_present(adev->pdev))
 		return 0;
 
-	amdgpu_hotplug_mark_lost(adev, "absent at resume");
+	amdgpu_hotplug_mark_lost(adev, "absent after resume or reset");
 
 	return -ENODEV;
+}
+
+static bool amdgpu_hotplug_poll_due(struct amdgpu_device *adev)
+{
+	unsigned long now = jiffies;
+
+	if (time_before(now, READ_ONCE(adev->hotplug.next_check)))
+		return false;
+	WRITE_ONCE(adev->hotplug.next_check,
+		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+
+	return true;
 }
 
 /**
@@ -255,17 +268,30 @@ int amdgpu_hotplug_awake(struct amdgpu_device *adev)
  */
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 {
-	unsigned long now = jiffies;
-
 	if (amdgpu_hotplug_lost(adev))
 		return true;
 
-	if (time_before(now, READ_ONCE(adev->hotplug.next_check)))
-		return false;
-	WRITE_ONCE(adev->hotplug.next_check,
-		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+	return amdgpu_hotplug_poll_due(adev) &&
+	       amdgpu_hotplug_check(adev, "no answer");
+}
 
-	return amdgpu_hotplug_check(adev, "no answer") != 0;
+/**
+ * amdgpu_hotplug_poll_awake - ask in a loop that waits for a running engine
+ * @adev: amdgpu device
+ *
+ * As amdgpu_hotplug_poll(), but also in a reset and in probe: an engine that is
+ * tested has been started, so that the hardware must answer. With interrupts or
+ * preemption off it is only by this that a loss can become known.
+ *
+ * Context: any.
+ * Return: true if the loop has to end because the GPU is lost.
+ */
+bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev)
+{
+	if (amdgpu_hotplug_lost(adev))
+		return true;
+
+	return amdgpu_hotplug_poll_due(adev) && amdgpu_hotplug_awake(adev);
 }
 
 /**

@@ -17,7 +17,7 @@ struct amdgpu_device;
  * @overdue_work: gives up hardware that keeps the removal waiting
  * @reason: why the GPU was found lost, for the log; written once, by whom
  *	amdgpu_hotplug_state_lose() told to announce the loss
- * @next_check: in jiffies, when amdgpu_hotplug_poll() may next read
+ * @next_check: in jiffies, when those who poll may next read
  *	configuration space. Racy, which costs at most one more read.
  * @removal_started: when amdgpu_hotplug_remove_begin() was called; owned by the
  *	removing thread
@@ -40,6 +40,7 @@ void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
 bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
+bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
 int amdgpu_hotplug_awake(struct amdgpu_device *adev);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
