@@ -374,6 +374,8 @@ hp::Result<void> RowRun::perform(const ShellStep& step) {
     if (!run) {
         return tl::unexpected(run.error());
     }
+    const auto tests = parse_ktap(run->out);
+    result_.tests.insert(result_.tests.end(), tests.begin(), tests.end());
     if (run->timed_out || run->status != step.status) {
         return hp::fail(fmt::format("status {} instead of {}: {}",
                                     run->timed_out ? "'timed out'" : std::to_string(run->status),
@@ -381,6 +383,11 @@ hp::Result<void> RowRun::perform(const ShellStep& step) {
     }
     if (run->out.find(step.output) == std::string::npos) {
         return hp::fail(fmt::format("'{}' is not in its output: {}", step.output, output_of(*run)));
+    }
+    for (const TestResult& test : tests) {
+        if (test.outcome == TestOutcome::fail) {
+            return hp::fail(fmt::format("test {} failed: {}", test.name, output_of(*run)));
+        }
     }
     return {};
 }

@@ -39,6 +39,7 @@ struct Flaws {
     bool silent = false;      ///< and the guest does not answer
     bool emulator_crashes = false;
     std::vector<std::string> kmemleak;
+    std::string says;  ///< printed by each program
 };
 
 struct FakeJob {
@@ -114,7 +115,7 @@ public:
             result.status = 1;
             result.out = "ring test failed";
         }
-        result.out += "said 0000:01:00.0\n";
+        result.out += "said 0000:01:00.0\n" + flaws_.says;
         return result;
     }
 
@@ -430,6 +431,26 @@ TEST_F(RunnerTest, ShellChecksStatusAndOutput) {
               "step 'shell true': 'not there' is not in its output: said 0000:01:00.0");
     scenario_.steps = {ShellStep{"true", 1, ""}};
     EXPECT_FALSE(run_one().find(Check::steps)->passed);
+}
+
+TEST_F(RunnerTest, TestsThatAShellReportsAreKeptAndJudged) {
+    scenario_.checks = {};
+    scenario_.steps = {ShellStep{"kunit", 0, ""}, ShellStep{"kunit", 0, ""}};
+    factory_.flaws.says = "ok 1 suite.good\nok 2 suite.other # SKIP\n";
+    RowResult row = run_one();
+    EXPECT_TRUE(row.find(Check::steps)->passed);
+    ASSERT_EQ(row.tests.size(), 4U);
+    EXPECT_EQ(row.tests[2].name, "suite.good");
+    EXPECT_EQ(row.tests[3].outcome, TestOutcome::skip);
+
+    factory_.flaws.says = "not ok 1 suite.bad\n";
+    row = run_one();
+    EXPECT_EQ(row.find(Check::steps)->evidence[0],
+              "step 'shell kunit': test suite.bad failed: said 0000:01:00.0\nnot ok 1 suite.bad")
+        << "whatever the program's status says";
+    EXPECT_EQ(row.tests.size(), 1U);
+    scenario_.steps = {ShellStep{"kunit", 1, ""}};
+    EXPECT_EQ(run_one().tests.size(), 1U) << "also of a program that fails";
 }
 
 TEST_F(RunnerTest, GuestIsKeptWhileItIsFitAndReplacedAfterAComplaint) {

@@ -15,6 +15,7 @@
 #include "hotplug/expected.h"
 #include "hotplug/gpu_slot.h"
 #include "hotplug/kernel_log.h"
+#include "hotplug/ktap.h"
 #include "hotplug/loss.h"
 #include "hotplug/scenario.h"
 
@@ -67,6 +68,7 @@ struct RowResult {
     std::vector<CheckResult> checks;
     std::string skip_reason;
     std::vector<Episode> episodes;
+    std::vector<TestResult> tests;  ///< that its shell steps reported
     KernelLogSummary kernel_log;
     std::chrono::milliseconds duration{0};
     bool fresh_boot = false;  ///< the first row of its guest

@@ -79,6 +79,10 @@ json to_json(const Episode& episode) {
     return result;
 }
 
+json to_json(const TestResult& test) {
+    return {{"test", test.name}, {"outcome", std::string(to_string(test.outcome))}};
+}
+
 json to_json(const Complaint& complaint) {
     return {{"kind", std::string(to_string(complaint.kind))},
             {"title", complaint.title},
@@ -116,6 +120,7 @@ json to_json(const RowResult& row) {
             {"bundle", row.bundle},
             {"checks", list_of(row.checks)},
             {"episodes", list_of(row.episodes)},
+            {"tests", list_of(row.tests)},
             {"complaints", list_of(row.kernel_log.complaints)},
             {"notes", list_of(row.kernel_log.notes)}};
 }

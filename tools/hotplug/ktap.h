@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: finds the results of single tests in what a program printed in KTAP, the format of the
+// kernel's own tests. Reads lines that are not indented: subtests belong to their test, and plans
+// and comments are for people. Thread: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hotplug {
+
+enum class TestOutcome { pass, fail, skip };
+
+std::string_view to_string(TestOutcome outcome);
+
+struct TestResult {
+    std::string name;
+    TestOutcome outcome = TestOutcome::pass;
+};
+
+/// In the order in which they ended. Text without such a line has none.
+std::vector<TestResult> parse_ktap(std::string_view text);
+
+}  // namespace hotplug
