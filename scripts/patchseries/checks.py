@@ -45,6 +45,8 @@ def message(series):
                 yield f"{name}: `Proof: review` does not say why no run can show it"
             elif proof.by_run and proof.row.split("/")[0] not in scenarios:
                 yield f"{name}: `Proof: {proof.row}` is no scenario of tools/hotplug/scenarios"
+            elif proof.test and proof.checks:
+                yield f"{name}: `Proof: {proof.row}` is a test, which has no checks: {' '.join(proof.checks)}"
 
 
 def fixpoint(series, source):

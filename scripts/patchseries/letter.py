@@ -113,7 +113,9 @@ def cover(group, text, record, overview, base_commit, needs, others, lacking):
         parts.append(f"These patches go on top of those for {' and '.join(needs)}, sent separately.\n")
     unshown = [patch.subject for _, patch in group.patches if not any(p.by_run for p in patch.proofs)]
     if record:
-        rows = sorted({proof.row for _, patch in group.patches for proof in patch.proofs if proof.by_run})
+        proofs = [proof for _, patch in group.patches for proof in patch.proofs if proof.by_run]
+        rows = sorted({proof.row for proof in proofs if not proof.test})
+        tests = sorted({proof.test for proof in proofs if proof.test})
         parts.append(
             "Before and after\n----------------\n\n"
             f"Both columns are recorded runs of the same scenarios, on the {' and '.join(record.flavours)} configuration, with an\n"
@@ -123,11 +125,16 @@ def cover(group, text, record, overview, base_commit, needs, others, lacking):
             "To reproduce, in a clone of the project that this series comes from, where KERNEL is your built tree:\n\n"
             f"  build/release/hotplug/hpctl run {' '.join(rows)} --kernel KERNEL\n"
         )
+        if tests:
+            parts.append(
+                "KUnit tests, recorded with the series (hpctl run kunit, on a kernel that has them):\n\n"
+                + "".join(f"  {test}: {record.series_tests.get(test, 'not run')}\n" for test in tests)
+            )
     if lacking:
         lines = (f"  {subject}{f': {reason}' if reason else ''}\n" for subject, reason in lacking)
         parts.append("Not yet shown by a recorded run:\n\n" + "".join(lines))
     if unshown:
-        parts.append("Not shown by a scenario (see the note under each patch):\n\n" + "".join(f"  {s}\n" for s in unshown))
+        parts.append("Not shown by a run (see the note under each patch):\n\n" + "".join(f"  {s}\n" for s in unshown))
     parts.append(overview)
     parts.append(f"base-commit: {base_commit}\n")
     return "\n".join(parts)

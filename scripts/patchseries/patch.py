@@ -17,7 +17,7 @@ class SeriesError(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Proof:
-    """`Proof: ROW [CHECK ...]`; or `Proof: kunit/SUITE.TEST`, or `Proof: review`, where no scenario can reach the defect.
+    """`Proof: ROW [CHECK ...]`, `Proof: kunit/SUITE.TEST`, or `Proof: review` where neither a scenario nor a test can reach the defect.
 
     The lines under it say what the row does not say by itself.
     """
@@ -28,7 +28,13 @@ class Proof:
 
     @property
     def by_run(self):
-        return self.row != "review" and not self.row.startswith("kunit/")
+        return self.row != "review"
+
+    @property
+    def test(self):
+        """SUITE.TEST of a KUnit test, which a row kunit/... runs among others; else None."""
+        kind, _, test = self.row.partition("/")
+        return test if kind == "kunit" and "." in test else None
 
 
 @dataclasses.dataclass

@@ -59,8 +59,23 @@ def _rows(runs):
     return rows
 
 
+def _is_kunit(row):
+    return row["id"].partition("/")[0] == "kunit"
+
+
+def _tests(runs):
+    """KUnit test -> its outcome: `pass` if it passed wherever it ran."""
+    tests = {}
+    for run in runs:
+        for row in filter(_is_kunit, run["rows"]):
+            for test in row.get("tests", []):
+                if tests.setdefault(test["test"], "pass") == "pass":
+                    tests[test["test"]] = test["outcome"]
+    return tests
+
+
 def _side(runs):
-    return {"runs": [{key: run.get(key) for key in REMEMBERED} for run in runs], "rows": _rows(runs)}
+    return {"runs": [{key: run.get(key) for key in REMEMBERED} for run in runs], "rows": _rows(runs), "tests": _tests(runs)}
 
 
 def record(paths, series):
@@ -72,7 +87,8 @@ def record(paths, series):
         if source not in ("stock", series.hash()):
             raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({source}, not {series.hash()})")
         (stock if source == "stock" else ours).append(run)
-    lone = {_guest(run) for run in stock} ^ {_guest(run) for run in ours}
+    # A run of unit tests alone has nothing to be compared with: they come with the series.
+    lone = {_guest(run) for run in stock if not all(map(_is_kunit, run["rows"]))} ^ {_guest(run) for run in ours if not all(map(_is_kunit, run["rows"]))}
     if lone or not stock:
         raise SeriesError(f"a run on stock and one on the series are wanted for each kind of guest: {sorted(map(str, lone)) or 'there is none'}")
     content = {"hash": series.hash(), "stock": _side(stock), "series": _side(ours), "digest": ""}
@@ -87,6 +103,8 @@ class Record:
         self.flavours = sorted({run["flavour"] for run in content["series"]["runs"]})
         self.stock = content["stock"]["rows"]
         self.series = content["series"]["rows"]
+        self.stock_tests = content["stock"].get("tests", {})
+        self.series_tests = content["series"].get("tests", {})
 
     @classmethod
     def load(cls, series):
@@ -101,6 +119,8 @@ class Record:
 
     def lacks(self, proof):
         """None where the run proves it; else what is missing."""
+        if proof.test:
+            return self._lacks_test(proof.test)
         rows = [row for row in self.stock if row == proof.row or row.startswith(proof.row + "/")]
         if not rows:
             return f"row {proof.row} did not run on stock"
@@ -117,6 +137,15 @@ class Record:
                 if not self.stock[row][check]["passed"]:
                     failed.append(check)
         return None if failed else f"{' '.join([proof.row, *proof.checks])} passes on stock"
+
+    def _lacks_test(self, test):
+        """Stock does not have the test as a rule. One that it has and that passes there shows nothing."""
+        outcome = self.series_tests.get(test)
+        if outcome is None:
+            return f"test {test} did not run on the series"
+        if outcome != "pass":
+            return f"test {test} did not pass on the series ({outcome})"
+        return f"test {test} passes on stock" if self.stock_tests.get(test) == "pass" else None
 
     def table(self, only=None):
         """Before and after: a line for each row that ONLY names as `Proof:` does (all without it), side by side, as a maintainer reads it
