@@ -1,0 +1,773 @@
+// SPDX-License-Identifier: MIT
+/*
+ * KUnit tests for GPUs that are lost or removed
+ *
+ * For what no test with hardware reaches at will. The GPU is a mock without IP
+ * blocks. Its PCI configuration space answers until a test says that it is gone.
+ */
+
+#include <kunit/device.h>
+#include <kunit/test.h>
+
+#include <linux/pci.h>
+
+#include <drm/drm_kunit_helpers.h>
+
+#include "../amdxcp/amdgpu_xcp_drv.h"
+
+#include "amdgpu.h"
+#include "amdgpu_hotplug.h"
+#include "amdgpu_reset.h"
+#include "amdgpu_ring.h"
+#include "amdgpu_xgmi.h"
+
+#define SWSMU_CODE_LAYER_L2
+
+#include "amdgpu_smu.h"
+#include "smu_cmn.h"
+
+#define MOCK_VENDOR_DEVICE	0x74a11002
+#define MOCK_FENCES		3
+
+struct mock_gpu {
+	struct amdgpu_device *adev;
+	struct pci_bus bus;
+	struct pci_dev pdev;
+
+	/* PCI configuration space */
+	bool absent;
+	u16 command;
+	unsigned int vendor_reads;
+
+	/* How often the work of a loss ran */
+	unsigned int told;
+
+	struct amdgpu_ring *ring;
+	/* What the GPU writes when it has executed a job */
+	u32 executed;
+	struct dma_fence *fences[MOCK_FENCES];
+};
+
+static struct mock_gpu *to_mock_gpu(struct amdgpu_device *adev)
+{
+	return container_of(adev->pdev, struct mock_gpu, pdev);
+}
+
+static int mock_config_read(struct pci_bus *bus, unsigned int devfn, int where,
+			    int size, u32 *val)
+{
+	struct mock_gpu *gpu = container_of(bus, struct mock_gpu, bus);
+
+	*val = 0;
+	if (where == PCI_VENDOR_ID) {
+		gpu->vendor_reads++;
+		*val = MOCK_VENDOR_DEVICE;
+	} else if (where == PCI_COMMAND) {
+		*val = gpu->command;
+	}
+	if (gpu->absent)
+		PCI_SET_ERROR_RESPONSE(val);
+
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static int mock_config_write(struct pci_bus *bus, unsigned int devfn, int where,
+			     int size, u32 val)
+{
+	struct mock_gpu *gpu = container_of(bus, struct mock_gpu, bus);
+
+	if (where == PCI_COMMAND && !gpu->absent)
+		gpu->command = val;
+
+	return PCIBIOS_SUCCESSFUL;
+}
+
+static struct pci_ops mock_config_ops = {
+	.read = mock_config_read,
+	.write = mock_config_write,
+};
+
+static void mock_lost_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, hotplug.lost_work);
+
+	to_mock_gpu(adev)->told++;
+}
+
+static void mock_idle_work(struct work_struct *work)
+{
+}
+
+static void mock_gpu_fini(void *data)
+{
+	struct mock_gpu *gpu = data;
+
+	cancel_delayed_work_sync(&gpu->adev->hotplug.overdue_work);
+	amdgpu_hotplug_fini(gpu->adev);
+	adev_to_drm(gpu->adev)->registered = false;
+	amdgpu_reset_put_reset_domain(gpu->adev->reset_domain);
+}
+
+/* A GPU that was probed. The work of its loss only counts. */
+static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
+{
+	struct amdgpu_device *adev;
+	struct drm_device *drm;
+	struct mock_gpu *gpu;
+	struct device *dev;
+
+	gpu = kunit_kzalloc(test, sizeof(*gpu), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, gpu);
+	gpu->bus.ops = &mock_config_ops;
+	gpu->pdev.bus = &gpu->bus;
+	gpu->pdev.error_state = pci_channel_io_normal;
+	gpu->pdev.dev.init_name = name;
+	gpu->command = PCI_COMMAND_MEMORY | PCI_COMMAND_MASTER;
+
+	dev = kunit_device_register(test, name);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
+	drm = __drm_kunit_helper_alloc_drm_device(test, dev, sizeof(*adev),
+						  offsetof(struct amdgpu_device, ddev),
+						  DRIVER_GEM);
+	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, drm);
+
+	adev = drm_to_adev(drm);
+	adev->dev = dev;
+	adev->pdev = &gpu->pdev;
+	adev->usec_timeout = AMDGPU_MAX_USEC_TIMEOUT;
+	adev->fence_context = dma_fence_context_alloc(1);
+	spin_lock_init(&adev->irq.lock);
+	xa_init(&adev->userq_doorbell_xa);
+	INIT_DELAYED_WORK(&adev->delayed_init_work, mock_idle_work);
+#ifdef CONFIG_DEV_COREDUMP
+	INIT_WORK(&adev->coredump_work, mock_idle_work);
+#endif
+	adev->reset_domain = amdgpu_reset_create_reset_domain(SINGLE_DEVICE,
+							      "kunit-reset");
+	KUNIT_ASSERT_NOT_NULL(test, adev->reset_domain);
+
+	amdgpu_hotplug_init(adev);
+	INIT_WORK(&adev->hotplug.lost_work, mock_lost_work);
+	/* No test depends on how fast it runs */
+	INIT_DELAYED_WORK(&adev->hotplug.overdue_work, mock_idle_work);
+	adev_to_drm(adev)->registered = true;
+	gpu->adev = adev;
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_gpu_fini, gpu));
+
+	return gpu;
+}
+
+static enum amdgpu_hotplug_phase mock_phase(struct mock_gpu *gpu)
+{
+	return amdgpu_hotplug_state_phase(&gpu->adev->hotplug.state);
+}
+
+static unsigned int mock_told(struct mock_gpu *gpu)
+{
+	flush_work(&gpu->adev->hotplug.lost_work);
+
+	return gpu->told;
+}
+
+/* --- Loss and removal */
+
+/* The first one counts, also where nothing may sleep; all others do nothing */
+static void lost_once(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "lost");
+	struct amdgpu_device *adev = gpu->adev;
+	unsigned long flags;
+	bool slept;
+
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+
+	local_irq_save(flags);
+	amdgpu_hotplug_mark_lost(adev, "first");
+	slept = !irqs_disabled();
+	local_irq_restore(flags);
+
+	KUNIT_EXPECT_FALSE(test, slept);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_TRUE(test, adev->no_hw_access);
+	/* Ends the loops that count to it */
+	KUNIT_EXPECT_EQ(test, adev->usec_timeout, 1);
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 1);
+
+	amdgpu_hotplug_mark_lost(adev, "second");
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 1);
+	KUNIT_EXPECT_STREQ(test, adev->hotplug.reason, "first");
+}
+
+/* The removal signals the fences itself, and there is nobody left to tell */
+static void lost_while_removed(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "lost");
+	struct amdgpu_device *adev = gpu->adev;
+
+	amdgpu_hotplug_remove_begin(adev);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_REMOVING);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+
+	amdgpu_hotplug_mark_lost(adev, "while it is removed");
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 0);
+
+	amdgpu_hotplug_remove_end(adev);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_GONE);
+}
+
+/* What open files keep of an orderly removed GPU cannot be lost, nor used */
+static void gone_when_removed(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "removed");
+	struct amdgpu_device *adev = gpu->adev;
+
+	amdgpu_hotplug_remove_begin(adev);
+	KUNIT_EXPECT_FALSE(test, adev->no_hw_access);
+	amdgpu_hotplug_remove_end(adev);
+
+	KUNIT_EXPECT_TRUE(test, adev->no_hw_access);
+	KUNIT_EXPECT_EQ(test, adev->usec_timeout, 1);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_admits(adev));
+
+	amdgpu_hotplug_mark_lost(adev, "after the removal");
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_GONE);
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 0);
+	KUNIT_EXPECT_NULL(test, adev->hotplug.reason);
+}
+
+/* The word of the PCI core counts before the driver is told, and for good */
+static void lost_when_disconnected(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "disconnected");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->pdev.error_state = pci_channel_io_perm_failure;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
+
+	gpu->pdev.error_state = pci_channel_io_normal;
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 1);
+}
+
+/* Nothing is concluded from silence while a GPU may be silent */
+static void lost_when_absent(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "absent");
+	struct amdgpu_device *adev = gpu->adev;
+
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "there"), 0);
+
+	gpu->absent = true;
+
+	adev->in_suspend = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "asleep"), 0);
+	adev->in_suspend = false;
+
+	gpu->pdev.error_state = pci_channel_io_frozen;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "PCI error"), 0);
+	gpu->pdev.error_state = pci_channel_io_normal;
+
+	adev_to_drm(adev)->registered = false;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "probe"), 0);
+	adev_to_drm(adev)->registered = true;
+
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "reset"), 0);
+	amdgpu_hotplug_reset_end(adev);
+
+	atomic_set(&adev->reset_domain->in_gpu_reset, 1);
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "reset of hive"), 0);
+	atomic_set(&adev->reset_domain->in_gpu_reset, 0);
+
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "absent"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_STREQ(test, adev->hotplug.reason, "absent");
+
+	/* Known, and not looked for again */
+	gpu->vendor_reads = 0;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "again"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
+}
+
+/* Loops ask often, and configuration space is read now and then */
+static void poll_reads_seldom(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "absent");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->absent = true;
+	adev->hotplug.next_check = jiffies + 1000 * HZ;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll(adev));
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
+
+	adev->hotplug.next_check = jiffies;
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll(adev));
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 1);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
+/* --- Resets */
+
+static void reset_when_lost(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "reset");
+	struct amdgpu_device *adev = gpu->adev;
+
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_reset_begin(adev));
+	amdgpu_hotplug_reset_end(adev);
+
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	amdgpu_hotplug_mark_lost(adev, "during a reset");
+	amdgpu_hotplug_reset_end(adev);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_reset_begin(adev));
+}
+
+static void reset_when_disconnected(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "reset");
+
+	gpu->pdev.error_state = pci_channel_io_perm_failure;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_reset_begin(gpu->adev));
+}
+
+static void reset_when_removed(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "reset");
+
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_reset_begin(gpu->adev));
+	amdgpu_hotplug_remove_end(gpu->adev);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_reset_begin(gpu->adev));
+}
+
+struct mock_work {
+	struct work_struct work;
+	struct amdgpu_device *adev;
+	struct completion go;
+	bool ran;
+	bool in_time;
+};
+
+static struct mock_work *mock_work(struct kunit *test, struct amdgpu_device *adev,
+				   work_func_t func)
+{
+	struct mock_work *work;
+
+	work = kunit_kzalloc(test, sizeof(*work), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, work);
+	INIT_WORK(&work->work, func);
+	init_completion(&work->go);
+	work->adev = adev;
+
+	return work;
+}
+
+/* A reset that hangs, as those do that wait for hardware, until the GPU is lost */
+static void mock_hung_reset(struct work_struct *work)
+{
+	struct mock_work *reset = container_of(work, struct mock_work, work);
+	unsigned long end = jiffies + 60 * HZ;
+
+	while (!reset->in_time && time_before(jiffies, end)) {
+		reset->in_time = amdgpu_hotplug_lost(reset->adev);
+		usleep_range(1000, 2000);
+	}
+	WRITE_ONCE(reset->ran, true);
+	amdgpu_hotplug_reset_end(reset->adev);
+}
+
+/* A removal gives up the GPU of a reset that hangs, and waits for its end */
+static void removal_ends_hung_reset(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "hung");
+	struct mock_work *reset = mock_work(test, gpu->adev, mock_hung_reset);
+
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(gpu->adev));
+	queue_work(system_dfl_wq, &reset->work);
+
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(reset->ran));
+	flush_work(&reset->work);
+	KUNIT_EXPECT_TRUE(test, reset->in_time);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	/* Nothing writes to memory that is freed from now on */
+	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
+
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
+/* So does one that takes long for another reason */
+static void removal_gives_up_when_overdue(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "overdue");
+	struct amdgpu_device *adev = gpu->adev;
+	bool queued;
+
+	amdgpu_hotplug_init(adev);
+	amdgpu_hotplug_remove_begin(adev);
+	queued = delayed_work_pending(&adev->hotplug.overdue_work);
+	KUNIT_EXPECT_TRUE(test, queued || amdgpu_hotplug_lost(adev));
+
+	mod_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work, 0);
+	flush_delayed_work(&adev->hotplug.overdue_work);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
+
+	amdgpu_hotplug_remove_end(adev);
+}
+
+static void mock_blocker(struct work_struct *work)
+{
+	wait_for_completion(&container_of(work, struct mock_work, work)->go);
+}
+
+static void mock_reset_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, reset_work);
+
+	to_mock_gpu(adev)->told++;
+}
+
+/* A reset that is queued when the removal begins never runs, nor does a later one */
+static void removal_drops_queued_reset(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "queued");
+	struct amdgpu_device *adev = gpu->adev;
+	struct mock_work *blocker = mock_work(test, adev, mock_blocker);
+
+	INIT_WORK(&adev->reset_work, mock_reset_work);
+
+	queue_work(adev->reset_domain->wq, &blocker->work);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_schedule_reset(adev, &adev->reset_work));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_schedule_reset(adev, &adev->reset_work));
+	KUNIT_EXPECT_TRUE(test, work_pending(&adev->reset_work));
+
+	amdgpu_hotplug_remove_begin(adev);
+	KUNIT_EXPECT_FALSE(test, work_pending(&adev->reset_work));
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_schedule_reset(adev, &adev->reset_work));
+	KUNIT_EXPECT_FALSE(test, work_pending(&adev->reset_work));
+
+	complete(&blocker->go);
+	flush_workqueue(adev->reset_domain->wq);
+	KUNIT_EXPECT_EQ(test, gpu->told, 0);
+	amdgpu_hotplug_remove_end(adev);
+}
+
+static struct kunit_case amdgpu_hotplug_cases[] = {
+	KUNIT_CASE(lost_once),
+	KUNIT_CASE(lost_while_removed),
+	KUNIT_CASE(gone_when_removed),
+	KUNIT_CASE(lost_when_disconnected),
+	KUNIT_CASE(lost_when_absent),
+	KUNIT_CASE(poll_reads_seldom),
+	KUNIT_CASE(reset_when_lost),
+	KUNIT_CASE(reset_when_disconnected),
+	KUNIT_CASE(reset_when_removed),
+	KUNIT_CASE(removal_ends_hung_reset),
+	KUNIT_CASE(removal_gives_up_when_overdue),
+	KUNIT_CASE(removal_drops_queued_reset),
+	{}
+};
+
+static struct kunit_suite amdgpu_hotplug_suite = {
+	.name = "amdgpu_hotplug",
+	.test_cases = amdgpu_hotplug_cases,
+};
+
+/* --- Fences */
+
+static void mock_emit_fence(struct amdgpu_ring *ring, uint64_t addr, uint64_t seq,
+			    unsigned int flags)
+{
+}
+
+static const struct amdgpu_ring_funcs mock_ring_funcs = {
+	.type = AMDGPU_RING_TYPE_COMPUTE,
+	.emit_fence = mock_emit_fence,
+};
+
+static void mock_rings_fini(void *data)
+{
+	amdgpu_fence_driver_sw_fini(data);
+	/* The fences use the lock of their ring until then */
+	rcu_barrier();
+}
+
+static struct amdgpu_ring *mock_ring(struct kunit *test, struct mock_gpu *gpu)
+{
+	struct amdgpu_ring *ring;
+
+	ring = kunit_kzalloc(test, sizeof(*ring), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ring);
+	ring->adev = gpu->adev;
+	ring->funcs = &mock_ring_funcs;
+	ring->num_hw_submission = 4;
+	strscpy(ring->name, "kunit");
+	KUNIT_ASSERT_EQ(test, amdgpu_fence_driver_init_ring(ring), 0);
+	gpu->ring = ring;
+	gpu->adev->rings[0] = ring;
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_rings_fini, gpu->adev));
+
+	return ring;
+}
+
+static void mock_fences_put(void *data)
+{
+	struct mock_gpu *gpu = data;
+	int i;
+
+	for (i = 0; i < MOCK_FENCES; i++) {
+		/* Else its slot keeps it for the ring to wait for */
+		if (!dma_fence_is_signaled(gpu->fences[i]))
+			dma_fence_signal(gpu->fences[i]);
+		dma_fence_put(gpu->fences[i]);
+	}
+}
+
+/* A GPU with a ring that works, and jobs on it none of which is executed */
+static struct mock_gpu *mock_busy_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "busy");
+	struct amdgpu_ring *ring = mock_ring(test, gpu);
+	const struct drm_sched_init_args args = {
+		.ops = &amdgpu_sched_ops,
+		.num_rqs = DRM_SCHED_PRIORITY_COUNT,
+		.credit_limit = 4,
+		.timeout = MAX_SCHEDULE_TIMEOUT,
+		.name = ring->name,
+		.dev = gpu->adev->dev,
+	};
+	int i;
+
+	ring->fence_drv.cpu_addr = &gpu->executed;
+	ring->fence_drv.initialized = true;
+	KUNIT_ASSERT_EQ(test, drm_sched_init(&ring->sched, &args), 0);
+
+	for (i = 0; i < MOCK_FENCES; i++) {
+		struct amdgpu_fence *fence = kzalloc_obj(*fence);
+
+		KUNIT_ASSERT_NOT_NULL(test, fence);
+		amdgpu_fence_emit(ring, fence, 0);
+		gpu->fences[i] = &fence->base;
+	}
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_fences_put, gpu));
+
+	return gpu;
+}
+
+static void expect_fences(struct kunit *test, struct mock_gpu *gpu, int executed)
+{
+	int i;
+
+	for (i = 0; i < MOCK_FENCES; i++)
+		KUNIT_EXPECT_EQ_MSG(test, dma_fence_get_status(gpu->fences[i]),
+				    i < executed ? 1 : -ENODEV, "fence %d", i);
+}
+
+static void fences_of_lost_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	amdgpu_hotplug_mark_lost(gpu->adev, "with jobs");
+	amdgpu_hotplug_complete_fences(gpu->adev);
+	expect_fences(test, gpu, 0);
+	/* What becomes ready later must be failed by somebody */
+	KUNIT_EXPECT_FALSE(test, drm_sched_is_stopped(&gpu->ring->sched));
+}
+
+/* Fence numbers can be in memory of the GPU, where nobody writes them any more */
+static void fences_without_memory(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	gpu->ring->fence_drv.cpu_addr = NULL;
+	amdgpu_hotplug_mark_lost(gpu->adev, "with jobs");
+	amdgpu_hotplug_complete_fences(gpu->adev);
+	expect_fences(test, gpu, 0);
+}
+
+/* What is executed is well, even if no interrupt told of it */
+static void fences_executed_at_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	gpu->executed = MOCK_FENCES;
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	amdgpu_hotplug_complete_fences(gpu->adev);
+	expect_fences(test, gpu, MOCK_FENCES);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_REMOVING);
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
+/* A removal does not wait for a hang, and frees nothing that is written to */
+static void fences_hung_at_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	gpu->executed = 1;
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	amdgpu_hotplug_complete_fences(gpu->adev);
+	expect_fences(test, gpu, 1);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
+/* The work that a loss queues signals them, without anybody else's doing */
+static void fences_by_work_of_loss(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	amdgpu_hotplug_init(gpu->adev);
+	amdgpu_hotplug_mark_lost(gpu->adev, "with jobs");
+	flush_work(&gpu->adev->hotplug.lost_work);
+	expect_fences(test, gpu, 0);
+	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
+}
+
+/* The array of a ring that was never started */
+static void fence_array_freed(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "idle");
+	struct amdgpu_ring *ring = mock_ring(test, gpu);
+
+	KUNIT_ASSERT_NOT_NULL(test, ring->fence_drv.fences);
+	amdgpu_fence_driver_sw_fini(gpu->adev);
+	KUNIT_EXPECT_NULL(test, ring->fence_drv.fences);
+}
+
+static struct kunit_case amdgpu_hotplug_fence_cases[] = {
+	KUNIT_CASE(fences_of_lost_gpu),
+	KUNIT_CASE(fences_without_memory),
+	KUNIT_CASE(fences_executed_at_removal),
+	KUNIT_CASE(fences_hung_at_removal),
+	KUNIT_CASE(fences_by_work_of_loss),
+	KUNIT_CASE(fence_array_freed),
+	{}
+};
+
+static struct kunit_suite amdgpu_hotplug_fence_suite = {
+	.name = "amdgpu_hotplug_fence",
+	.test_cases = amdgpu_hotplug_fence_cases,
+};
+
+/* --- What else has to be right at removal */
+
+static void mock_leave_hive(void *data)
+{
+	amdgpu_xgmi_remove_device(data);
+}
+
+static struct mock_gpu *mock_hive_gpu(struct kunit *test, const char *name,
+				      unsigned int node)
+{
+	struct mock_gpu *gpu = mock_gpu(test, name);
+	struct amdgpu_xgmi *xgmi = &gpu->adev->gmc.xgmi;
+
+	xgmi->supported = true;
+	xgmi->num_physical_nodes = 2;
+	xgmi->physical_node_id = node;
+	KUNIT_ASSERT_EQ(test, amdgpu_xgmi_add_device(gpu->adev), 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_leave_hive, gpu->adev));
+
+	return gpu;
+}
+
+/* At removal, and not when the last file is closed, which may be much later */
+static void hive_left_at_removal(struct kunit *test)
+{
+	struct mock_gpu *removed = mock_hive_gpu(test, "removed", 0);
+	struct mock_gpu *stays = mock_hive_gpu(test, "stays", 1);
+	struct amdgpu_hive_info *hive = stays->adev->hive;
+	struct mock_gpu *replacement;
+
+	KUNIT_ASSERT_PTR_EQ(test, removed->adev->hive, hive);
+	KUNIT_ASSERT_EQ(test, list_count_nodes(&hive->device_list), 2);
+
+	amdgpu_device_fini_hw(removed->adev);
+
+	KUNIT_EXPECT_EQ(test, list_count_nodes(&hive->device_list), 1);
+	KUNIT_EXPECT_PTR_EQ(test, hive->device_list.next,
+			    &stays->adev->gmc.xgmi.head);
+	/* Nor does it come back by asking */
+	hive = amdgpu_get_xgmi_hive(removed->adev);
+	KUNIT_EXPECT_NULL(test, hive);
+	amdgpu_put_xgmi_hive(hive);
+
+	replacement = mock_hive_gpu(test, "replacement", 0);
+	KUNIT_EXPECT_EQ(test, replacement->adev->psp.xgmi_context.top_info.num_nodes, 2);
+}
+
+/* A question that is not asked has no answer. To leave out an order is no failure. */
+static void smu_without_access(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "smu");
+	struct smu_context *smu;
+	u32 answer = 0;
+
+	smu = kunit_kzalloc(test, sizeof(*smu), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, smu);
+	smu->adev = gpu->adev;
+	smu->msg_ctl.smu = smu;
+	smu->msg_ctl.ops = &smu_msg_v1_ops;
+
+	gpu->adev->no_hw_access = true;
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			smu_cmn_send_smc_msg_with_param(smu, SMU_MSG_GetSmuVersion,
+							0, &answer));
+	KUNIT_EXPECT_EQ(test, 0,
+			smu_cmn_send_smc_msg_with_param(smu, SMU_MSG_PrepareMp1ForUnload,
+							0, NULL));
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(mock_partition_free, amdgpu_xcp_drm_dev_free,
+			    struct drm_device *);
+
+/* amdgpu goes on without nodes for partitions after this error, and no other */
+static void partitions_exhausted(struct kunit *test)
+{
+	struct drm_device *ddev;
+	int i, err = 0;
+
+	/* Far more than there can be */
+	for (i = 0; i < U8_MAX; i++) {
+		err = amdgpu_xcp_drm_dev_alloc(&ddev);
+		if (err)
+			break;
+		KUNIT_ASSERT_EQ(test, 0,
+				kunit_add_action_or_reset(test, mock_partition_free,
+							  ddev));
+	}
+	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
+}
+
+static struct kunit_case amdgpu_hotplug_removal_cases[] = {
+	KUNIT_CASE(hive_left_at_removal),
+	KUNIT_CASE(smu_without_access),
+	KUNIT_CASE(partitions_exhausted),
+	{}
+};
+
+static struct kunit_suite amdgpu_hotplug_removal_suite = {
+	.name = "amdgpu_hotplug_removal",
+	.test_cases = amdgpu_hotplug_removal_cases,
+};
+
+kunit_test_suites(&amdgpu_hotplug_suite, &amdgpu_hotplug_fence_suite,
+		  &amdgpu_hotplug_removal_suite);
