@@ -44,7 +44,7 @@ struct Flaws {
 
 struct FakeJob {
     JobView view;
-    size_t slot = 0;
+    bool victim = false;
 };
 
 class FakeTestbed final : public Testbed {
@@ -137,12 +137,11 @@ public:
         }
         lost_[slot] = lost_once_ = true;
         for (auto& [id, job] : jobs_) {
-            const bool victim = job.slot == slot;
-            if (victim && flaws_.fence_fails) {
+            if (job.victim && flaws_.fence_fails) {
                 job.view.lines.push_back(
                     {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
             }
-            if (victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
+            if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{1, 1'200'000};
             }
         }
@@ -191,7 +190,7 @@ public:
         ran.push_back(argv);
         FakeJob job;
         job.view.name = name;
-        job.slot = name.ends_with("@bystander") ? bystander_slot() : 1 - bystander_slot();
+        job.victim = !name.ends_with("@bystander");
         jobs_[++last_job_] = job;
         return last_job_;
     }
@@ -236,7 +235,6 @@ public:
 
 private:
     static std::string bdf_of(size_t slot) { return "0000:0" + std::to_string(slot + 1) + ":00.0"; }
-    size_t bystander_slot() const { return 1; }
 
     Flaws& flaws_;
     GuestFacts facts_;
