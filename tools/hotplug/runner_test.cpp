@@ -32,7 +32,7 @@ struct Flaws {
     std::string complaint;  ///< printed by the kernel at the loss
     bool node_leaks = false;
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
-    bool kfd_held = false;  ///< a client has /dev/kfd open, and with it all GPUs
+    bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
     bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
@@ -123,6 +123,7 @@ public:
                                   const LossOptions& options) override {
         watched = deadline.remaining();
         overdue = options.overdue;
+        lost_with = options;
         if (flaws_.lose_fails) {
             return hp::fail("QEMU ended");
         }
@@ -231,6 +232,7 @@ public:
     std::vector<Replacement> replacements;
     Clock::duration watched{0};
     std::optional<std::chrono::milliseconds> overdue;
+    LossOptions lost_with;
     std::vector<std::pair<size_t, nlohmann::json>> requests;
 
 private:
@@ -665,6 +667,19 @@ TEST_F(RunnerTest, RefusedFaultFailsTheStep) {
     scenario_.steps = {EmulateStep{{{"do", "explode"}}, Role::victim}};
     EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
               "step 'emulate {\"do\":\"explode\"} on victim': unknown request");
+}
+
+TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
+    FakeTestbed bed(factory_.flaws);
+    scenario_.steps = {LoseStep{Loss::at_access, {}, "cat $VICTIM $VICTIM_ID"}, RecoverStep{}};
+    Row row{&scenario_, nullptr, 0};
+    row.access = 345;
+    EXPECT_EQ(row.id(), "s@345");
+    EXPECT_EQ(row.expected_key(), "s");
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.lost_with.during, "cat 0000:01:00.0 100");
+    EXPECT_EQ(bed.lost_with.access, 345U);
 }
 
 TEST(ClientLines, BrokenLinesHaveNoState) {
