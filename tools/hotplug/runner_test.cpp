@@ -682,6 +682,53 @@ TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
     EXPECT_EQ(bed.lost_with.access, 345U);
 }
 
+/// Gives one row again and again, until it has failed or `most` times.
+class UntilRed final : public RowSource {
+public:
+    UntilRed(Row row, size_t most) : row_(row), most_(most) {}
+
+    size_t size() const override { return most_; }
+    std::optional<Row> next() override {
+        return red || given == most_ ? std::nullopt : (++given, std::optional(row_));
+    }
+    hp::Result<void> finished(const RowResult& result) override {
+        red = result.outcome == Outcome::fail;
+        return full ? hp::fail("disk full") : hp::Result<void>();
+    }
+
+    size_t given = 0;
+    bool red = false;
+    bool full = false;
+
+private:
+    Row row_;
+    size_t most_;
+};
+
+TEST_F(RunnerTest, NextRowDependsOnWhatCameOfTheLast) {
+    const auto run = [&](UntilRed& rows) {
+        Runner runner(
+            factory_, progress_,
+            {results_, [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+             [](const RowResult&) { return false; }});
+        return runner.run(rows, {});
+    };
+    UntilRed good({&scenario_, nullptr, 0}, 3);
+    EXPECT_EQ(run(good).rows.size(), 3U);
+    EXPECT_EQ(factory_.boots, 1) << "one guest for all of them";
+
+    UntilRed full({&scenario_, nullptr, 0}, 3);
+    full.full = true;
+    EXPECT_EQ(run(full).info.error, "disk full");
+    EXPECT_EQ(full.given, 1U);
+
+    factory_.flaws.kfd_broken = true;
+    UntilRed bad({&scenario_, nullptr, 0}, 3);
+    const RunReport report = run(bad);
+    ASSERT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.rows[0].bundle, "") << "nobody wanted one";
+}
+
 TEST(ClientLines, BrokenLinesHaveNoState) {
     EXPECT_EQ(parse_client_line("Segmentation fault").state, "");
     EXPECT_EQ(parse_client_line(R"({"state": 7})").state, "");
