@@ -51,6 +51,31 @@ EmulatorCounters parse_counters(const json& answer) {
     return counters;
 }
 
+std::string describe_access(const json& access) {
+    const auto name = access.at("name").get<std::string>();
+    const auto kind = access.at("kind").get<std::string>();
+    if (kind.starts_with("dma")) {
+        return kind;  // where it went is the guest's choice
+    }
+    return name.empty() ? fmt::format("{} of region {} offset {:#x}", kind,
+                                      access.at("region").get<unsigned>(),
+                                      access.at("offset").get<uint64_t>())
+                        : fmt::format("{} of {}", kind, name);
+}
+
+Vanishing parse_vanishing(const json& event) {
+    Vanishing vanishing;
+    if (const auto prefix = event.find("prefix"); prefix != event.end()) {
+        prefix->at("accesses").get_to(vanishing.accesses);
+        prefix->at("digest").get_to(vanishing.digest);
+        prefix->at("cpu_digest").get_to(vanishing.cpu_digest);
+    }
+    if (const auto at = event.find("at"); at != event.end()) {
+        vanishing.at = describe_access(*at);
+    }
+    return vanishing;
+}
+
 EmulatorStatus parse_status(const json& answer) {
     EmulatorStatus status;
     status.profile = answer.at("profile").get<std::string>();
@@ -91,7 +116,11 @@ hp::Result<std::unique_ptr<EmulatorClient>> EmulatorClient::connect(const std::s
     client->name_ = std::move(name);
     auto on_event = [raw = client.get()](const json& event) {
         std::lock_guard lock(raw->mutex_);
-        ++raw->events_[event.at("event").get<std::string>()];
+        const auto name = event.at("event").get<std::string>();
+        ++raw->events_[name];
+        if (name == "vanished") {
+            raw->vanished_ = event;
+        }
         raw->changed_.notify_all();
     };
     auto conversation = JsonConversation::connect(socket_path, client->name_, nullptr,
@@ -188,6 +217,14 @@ hp::Result<void> EmulatorClient::wait_event(const std::string& name, uint64_t mo
         return hp::fail(fmt::format("{} ended while waiting for {}", name_, awaited));
     }
     return {};
+}
+
+hp::Result<Vanishing> EmulatorClient::last_vanishing() const {
+    std::lock_guard lock(mutex_);
+    if (vanished_.is_null()) {
+        return hp::fail(fmt::format("{} has not vanished", name_));
+    }
+    return parsed(hp::Result<json>(vanished_), parse_vanishing);
 }
 
 }  // namespace hotplug

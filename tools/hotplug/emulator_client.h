@@ -64,6 +64,17 @@ struct EmulatorCounters {
     std::vector<LateAccess> first_after_loss;
 };
 
+/// How the GPU vanished, as the event tells it.
+struct Vanishing {
+    /// Since `vanish_after` was asked for: accesses, and digests of their sequence (protocols.md).
+    uint64_t accesses = 0;
+    std::string digest;
+    std::string cpu_digest;
+    /// "mmio_read of regGRBM_STATUS": the access that found nobody; empty: no access made it
+    /// vanish.
+    std::string at;
+};
+
 class EmulatorClient {
 public:
     /// `name` stands for the emulator in errors ("the emulator of slot 0").
@@ -90,11 +101,15 @@ public:
     /// Any request of the protocol, for a scenario that needs one not listed above.
     hp::Result<nlohmann::json> request(std::string_view verb, nlohmann::json members = {});
 
+    bool connected() const { return conversation_->connected(); }
+
     /// Events are counted by name from the connection on: note the count, act, wait for a higher
     /// one.
     uint64_t event_count(const std::string& name) const;
     hp::Result<void> wait_event(const std::string& name, uint64_t more_than,
                                 Deadline deadline) const;
+    /// The last event `vanished`; fails when there was none since the connection.
+    hp::Result<Vanishing> last_vanishing() const;
 
 private:
     EmulatorClient() = default;
@@ -103,6 +118,7 @@ private:
     mutable std::mutex mutex_;
     mutable std::condition_variable changed_;
     std::map<std::string, uint64_t> events_;
+    nlohmann::json vanished_;
 
     // Last: its reader thread uses the members above until it is joined.
     std::unique_ptr<JsonConversation> conversation_;

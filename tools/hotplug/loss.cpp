@@ -16,7 +16,8 @@ using Clock = Deadline::Clock;
 
 constexpr std::array losses{Loss::device_del,    Loss::slot_power, Loss::sysfs_remove,
                             Loss::driver_unbind, Loss::surprise,   Loss::surprise_without_restore,
-                            Loss::silent_death,  Loss::hang,       Loss::aer_fatal};
+                            Loss::silent_death,  Loss::hang,       Loss::aer_fatal,
+                            Loss::at_access};
 
 const std::string pci_devices = "/sys/bus/pci/devices";
 
@@ -24,6 +25,10 @@ constexpr std::chrono::milliseconds poll_interval{50};
 // The agent answers while a removal blocks others; this long without an answer, the guest is gone.
 constexpr std::chrono::seconds answer_deadline{30};
 constexpr std::chrono::seconds agent_margin{60};
+// at_access: what is under way has ended by then, or waits for what does not come.
+constexpr std::chrono::seconds action_deadline{120};
+constexpr std::chrono::milliseconds action_poll{10};
+constexpr uint64_t never = ~0ull;
 
 std::chrono::microseconds span(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
@@ -73,6 +78,24 @@ private:
     std::optional<WriteResult> result_;
 };
 
+/// Waits for the guest to switch a slot off and for QEMU to let go of the board; the answer is what
+/// was missed, or empty.
+hp::Result<std::string> wait_slot_off(GpuSlot& slot, Deadline deadline) {
+    while (true) {
+        auto off = slot.port().powered_off();
+        if (!off) {
+            return tl::unexpected(off.error());
+        }
+        if (*off && (slot.deleted() || !slot.plugged())) {
+            return std::string();
+        }
+        if (deadline.expired()) {
+            return deadline.missed("the guest to power the slot off");
+        }
+        deadline.pause(poll_interval);
+    }
+}
+
 /// One removal from the event to its end.
 class Removal {
 public:
@@ -108,6 +131,9 @@ private:
     hp::Result<void> by_aer();
     hp::Result<void> by_write(const std::string& path, const std::string& data);
     hp::Result<void> by_late_sysfs_remove(hp::Result<void> (EmulatorClient::*failure)());
+    hp::Result<void> by_access();
+    bool plugs() const { return timeline_.loss == Loss::at_access && options_.during == plugging; }
+    hp::Result<bool> ended(const std::optional<JobId>& job);
 
     void mark_event() {
         timeline_.event = Clock::now();
@@ -139,11 +165,11 @@ private:
 };
 
 hp::Result<void> Removal::prepare() {
-    if (!slot_.plugged()) {
+    if (!plugs() && !slot_.plugged()) {
         return hp::fail(fmt::format("slot {} is empty: nothing to lose", slot_.index()));
     }
     bool needs_gpu = timeline_.loss == Loss::silent_death || timeline_.loss == Loss::hang ||
-                     timeline_.loss == Loss::driver_unbind;
+                     timeline_.loss == Loss::driver_unbind || timeline_.loss == Loss::at_access;
     if (needs_gpu && !slot_.has_gpu()) {
         return hp::fail(fmt::format("{}: slot {} has no emulated GPU", to_string(timeline_.loss),
                                     slot_.index()));
@@ -179,6 +205,7 @@ hp::Result<void> Removal::carry_out() {
         case Loss::silent_death: return by_late_sysfs_remove(&EmulatorClient::vanish);
         case Loss::hang: return by_late_sysfs_remove(&EmulatorClient::hang);
         case Loss::aer_fatal: return by_aer();
+        case Loss::at_access: return by_access();
     }
     return hp::fail("no such loss");
 }
@@ -261,6 +288,104 @@ hp::Result<void> Removal::by_late_sysfs_remove(hp::Result<void> (EmulatorClient:
     }
     deadline_.pause(options_.unnoticed);
     return by_write(device_path() + "/remove", "1");
+}
+
+// What `during` is has ended: the command, or the way of a new board into use.
+hp::Result<bool> Removal::ended(const std::optional<JobId>& job) {
+    if (job) {
+        return agent_.job(*job).exit.has_value();
+    }
+    return machine_.device_progress(slot_).map(
+        [](const DeviceProgress& progress) { return progress.ready; });
+}
+
+hp::Result<void> Removal::by_access() {
+    EmulatorClient& emulator = slot_.emulator();
+    const auto longest = deadline_.remaining();  // of the removal, which has not begun yet
+    if (plugs()) {
+        const auto missing = wait_slot_off(slot_, deadline_);
+        if (!missing || !missing->empty()) {
+            return missing ? hp::fail(*missing) : tl::unexpected(missing.error());
+        }
+        if (auto prepared = slot_.prepare_board({}, deadline_); !prepared) {
+            return prepared;
+        }
+    }
+    const uint64_t earlier = emulator.event_count("vanished");
+    if (auto armed = emulator.vanish_after(options_.access == 0 ? never : options_.access);
+        !armed) {
+        return armed;
+    }
+    std::optional<JobId> job;
+    if (plugs()) {
+        if (auto plugged = slot_.plug(); !plugged) {
+            return plugged;
+        }
+    } else {
+        auto spawned = agent_.spawn("action", {"sh", "-c", options_.during});
+        if (!spawned) {
+            return tl::unexpected(spawned.error());
+        }
+        job = *spawned;
+    }
+    const Deadline action_over = Deadline::after(action_deadline);
+    // ended() asks the guest when a board was plugged in: less often.
+    const auto pace = job ? action_poll : poll_interval;
+    while (true) {
+        auto heard = emulator.wait_event("vanished", earlier, action_over.within(pace));
+        if (heard) {
+            break;
+        }
+        if (!emulator.connected()) {
+            return heard;
+        }
+        const auto over = ended(job);
+        if (!over) {
+            return tl::unexpected(over.error());
+        }
+        if (*over) {
+            if (auto vanished = emulator.vanish(); !vanished) {
+                return vanished;
+            }
+            break;
+        }
+        if (action_over.expired()) {
+            return hp::fail(action_over.missed(fmt::format("'{}' to end", options_.during)));
+        }
+    }
+    mark_event();
+    deadline_ = Deadline::after(longest);
+    auto seen = emulator.wait_event("vanished", earlier, deadline_);
+    auto vanishing = seen ? emulator.last_vanishing() : tl::unexpected(seen.error());
+    if (!vanishing) {
+        return tl::unexpected(vanishing.error());
+    }
+    timeline_.vanishing = std::move(*vanishing);
+    deadline_.pause(options_.ones_before_event);
+    if (plugs()) {
+        // The board came to addresses under which nothing lies yet.
+        if (auto armed = machine_.arm_black_holes(); !armed) {
+            return armed;
+        }
+    }
+    // Accesses count from here: until now nobody could tell the guest, and how long that was hangs
+    // on how soon this thread heard of it.
+    if (auto reset = slot_.reset_counters(); !reset) {
+        return reset;
+    }
+    if (auto pulled = slot_.port().surprise_removal(Restore::yes); !pulled) {
+        return pulled;
+    }
+    announce();
+    if (auto over = wait_until_over(nullptr); !over) {
+        return over;
+    }
+    if (job && timeline_.stuck.empty()) {
+        if (!agent_.wait_exit(*job, Deadline::after(action_deadline))) {
+            timeline_.stuck = fmt::format("'{}' does not end", options_.during);
+        }
+    }
+    return {};
 }
 
 hp::Result<bool> Removal::note_directory() {
@@ -404,7 +529,6 @@ public:
 
 private:
     hp::Result<void> prepare();
-    hp::Result<void> wait_slot_off();
     hp::Result<void> start();
     hp::Result<void> write(const std::string& path, const std::string& data);
     hp::Result<void> wait_in_use();
@@ -448,8 +572,13 @@ hp::Result<void> Return::prepare() {
     mark_ = *mark;
     timeline_.kernel_log_from = mark_.next_line;
     if (empties_slot(loss_)) {
-        auto off = wait_slot_off();
-        return off && timeline_.stuck.empty() ? slot_.prepare_board(replacement_, deadline_) : off;
+        auto missing = wait_slot_off(slot_, deadline_);
+        if (!missing) {
+            return tl::unexpected(missing.error());
+        }
+        timeline_.stuck = std::move(*missing);
+        return timeline_.stuck.empty() ? slot_.prepare_board(replacement_, deadline_)
+                                       : hp::Result<void>();
     }
     if (slot_.deleted()) {
         timeline_.stuck = put_away();
@@ -465,29 +594,13 @@ hp::Result<void> Return::prepare() {
     return {};
 }
 
-hp::Result<void> Return::wait_slot_off() {
-    while (true) {
-        auto off = slot_.port().powered_off();
-        if (!off) {
-            return tl::unexpected(off.error());
-        }
-        if (*off) {
-            return {};
-        }
-        if (deadline_.expired()) {
-            timeline_.stuck = deadline_.missed("the guest to power the empty slot off");
-            return {};
-        }
-        deadline_.pause(poll_interval);
-    }
-}
-
 hp::Result<void> Return::start() {
     switch (loss_) {
         case Loss::device_del:
         case Loss::slot_power:
         case Loss::surprise:
-        case Loss::surprise_without_restore: return slot_.plug();
+        case Loss::surprise_without_restore:
+        case Loss::at_access: return slot_.plug();
         case Loss::sysfs_remove:
         case Loss::silent_death:
         case Loss::hang: return write("/sys/bus/pci/rescan", "1");
@@ -559,6 +672,7 @@ std::string_view to_string(Loss loss) {
         case Loss::silent_death: return "silent_death";
         case Loss::hang: return "hang";
         case Loss::aer_fatal: return "aer_fatal";
+        case Loss::at_access: return "at_access";
     }
     return "unknown";
 }
@@ -574,7 +688,8 @@ bool empties_slot(Loss loss) {
         case Loss::device_del:
         case Loss::slot_power:
         case Loss::surprise:
-        case Loss::surprise_without_restore: return true;
+        case Loss::surprise_without_restore:
+        case Loss::at_access: return true;
         case Loss::sysfs_remove:
         case Loss::driver_unbind:
         case Loss::silent_death:

@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "hotplug/deadline.h"
+#include "hotplug/emulator_client.h"
 #include "hotplug/gpu_slot.h"
 #include "hotplug/machine.h"
 #include "lib/result.h"
@@ -31,6 +32,7 @@ enum class Loss {
     silent_death,  // all ones and no event; after a while an administrator removes it through sysfs
     hang,          // engines stop, registers answer; then removal through sysfs
     aer_fatal,     // fatal error of the link: pci_error_handlers, the device stays
+    at_access,     // all ones from access k of something that is under way, then as surprise
 };
 
 /// All of the above, in that order.
@@ -55,7 +57,16 @@ struct LossOptions {
     std::optional<std::chrono::milliseconds> overdue = std::nullopt;
     /// Longer than any pause of a driver that goes on talking to its device afterwards.
     std::chrono::milliseconds still{15'000};
+    /// at_access: what is under way. A command for the guest's shell, or plugging the board in,
+    /// which needs an empty slot.
+    std::string during;
+    /// at_access: the GPU is gone before this access (1: the first) of `during`; 0, or more than it
+    /// makes: when `during` has ended.
+    uint64_t access = 0;
 };
+
+/// LossOptions::during of a board that is plugged in.
+inline constexpr std::string_view plugging = "plug";
 
 /// Times count from `event`; one that is empty did not happen before the deadline.
 struct LossTimeline {
@@ -88,6 +99,7 @@ struct LossTimeline {
     std::string stuck;
     /// The deadline came while the driver was still at work; none: it had come to a standstill.
     Span given_up;
+    std::optional<Vanishing> vanishing;  // at_access only
 };
 
 /// Loses the GPU of `slot` and waits for the end of its removal, at most until `deadline`.

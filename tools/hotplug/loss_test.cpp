@@ -16,7 +16,7 @@ TEST(LossTest, NamesAreUniqueAndRead) {
         EXPECT_TRUE(names.insert(to_string(loss)).second) << to_string(loss);
         EXPECT_EQ(parse_loss(to_string(loss)), loss);
     }
-    EXPECT_EQ(names.size(), 9u);
+    EXPECT_EQ(names.size(), 10u);
     EXPECT_FALSE(parse_loss("unknown"));
     EXPECT_FALSE(parse_loss(""));
 }
@@ -25,6 +25,7 @@ TEST(LossTest, OnlyAnEmptySlotTakesAnotherBoard) {
     EXPECT_TRUE(empties_slot(Loss::device_del));
     EXPECT_TRUE(empties_slot(Loss::slot_power));
     EXPECT_TRUE(empties_slot(Loss::surprise));
+    EXPECT_TRUE(empties_slot(Loss::at_access));
     EXPECT_FALSE(empties_slot(Loss::sysfs_remove));
     EXPECT_FALSE(empties_slot(Loss::driver_unbind));
     EXPECT_FALSE(empties_slot(Loss::silent_death));

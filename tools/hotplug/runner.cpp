@@ -12,14 +12,39 @@
 
 namespace hotplug {
 
+namespace {
+
+class GivenRows final : public RowSource {
+public:
+    explicit GivenRows(std::span<const Row> rows) : rows_(rows) {}
+
+    size_t size() const override { return rows_.size(); }
+    std::optional<Row> next() override {
+        return next_ < rows_.size() ? std::optional(rows_[next_++]) : std::nullopt;
+    }
+    hp::Result<void> finished(const RowResult&) override { return {}; }
+
+private:
+    std::span<const Row> rows_;
+    size_t next_ = 0;
+};
+
+}  // namespace
+
 Runner::Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config)
     : factory_(factory), progress_(progress), config_(std::move(config)) {}
 
 RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
+    GivenRows given(rows);
+    return run(given, std::move(info));
+}
+
+RunReport Runner::run(RowSource& rows, RunInfo info) {
     report_ = {std::move(info), {}};
     const auto start = Deadline::Clock::now();
     progress_.run_started(rows.size());
-    for (const Row& row : rows) {
+    while (const std::optional<Row> next = rows.next()) {
+        const Row& row = *next;
         if (auto ready = ensure_guest(row); !ready) {
             report_.info.error = ready.error().message;
             break;
@@ -29,7 +54,8 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
             break;
         }
         judge(result, expected_);
-        if (result.outcome == Outcome::fail || result.outcome == Outcome::fixed) {
+        const bool red = result.outcome == Outcome::fail || result.outcome == Outcome::fixed;
+        if (red && (!config_.bundles || config_.bundles(result))) {
             const auto bundle = keep_bundle(result);
             if (!bundle) {
                 report_.info.error = bundle.error().message;
@@ -38,6 +64,10 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
             result.bundle = *bundle;
         }
         progress_.row_finished(result);
+        if (auto taken = rows.finished(result); !taken) {
+            report_.info.error = taken.error().message;
+            break;
+        }
         report_.rows.push_back(std::move(result));
     }
     end_guest();

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -23,6 +24,20 @@ struct RunnerConfig {
     std::filesystem::path results_dir;
     /// Called once, after the first boot: the list depends on the kernel that is found running.
     std::function<hp::Result<ExpectedFailures>(const GuestFacts&)> expected;
+    /// Which failures leave a bundle; empty: all of them.
+    std::function<bool(const RowResult&)> bundles = {};
+};
+
+/// Rows one after the other, when the next one depends on what came of those before.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    /// How many there will be, for the progress line.
+    virtual size_t size() const = 0;
+    /// Nothing: that was the last one.
+    virtual std::optional<Row> next() = 0;
+    /// Each row that next() gave, judged. A failure ends the run.
+    virtual hp::Result<void> finished(const RowResult& result) = 0;
 };
 
 class Runner {
@@ -33,6 +48,7 @@ public:
     /// Fills the rows and what of `info` only a running guest tells. Comes back early on Ctrl-C
     /// (info.interrupted) and when no guest boots (info.error).
     RunReport run(std::span<const Row> rows, RunInfo info);
+    RunReport run(RowSource& rows, RunInfo info);
 
 private:
     hp::Result<void> ensure_guest(const Row& row);

@@ -121,6 +121,7 @@ hp::Result<void> RowRun::find_target(Target& target) {
 std::string RowRun::expand(std::string text) const {
     // The longer names first: $VICTIM is the beginning of $VICTIM_NODE.
     replace_all(text, "$VICTIM_NODE", victim_at_start_.node);
+    replace_all(text, "$VICTIM_ID", std::to_string(victim_at_start_.gpu_id));
     replace_all(text, "$VICTIM", victim_at_start_.bdf);
     replace_all(text, "$BYSTANDER_NODE", bystander_.gpu.node);
     replace_all(text, "$BYSTANDER", bystander_.gpu.bdf);
@@ -202,6 +203,8 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     episode.loss.kernel_log_from = bed_.kernel_log_size();
     LossOptions options;
     options.overdue = limits_.removal;
+    options.during = expand(step.during);
+    options.access = row_.access;
     const auto longest = std::max(limits_.watch, limits_.removal);
     auto loss = bed_.lose(victim_.slot, step.loss, Deadline::after(longest), options);
     if (loss) {

@@ -32,7 +32,7 @@ struct Flaws {
     std::string complaint;  ///< printed by the kernel at the loss
     bool node_leaks = false;
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
-    bool kfd_held = false;  ///< a client has /dev/kfd open, and with it all GPUs
+    bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
     bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
@@ -44,7 +44,7 @@ struct Flaws {
 
 struct FakeJob {
     JobView view;
-    size_t slot = 0;
+    bool victim = false;
 };
 
 class FakeTestbed final : public Testbed {
@@ -123,6 +123,7 @@ public:
                                   const LossOptions& options) override {
         watched = deadline.remaining();
         overdue = options.overdue;
+        lost_with = options;
         if (flaws_.lose_fails) {
             return hp::fail("QEMU ended");
         }
@@ -137,12 +138,11 @@ public:
         }
         lost_[slot] = lost_once_ = true;
         for (auto& [id, job] : jobs_) {
-            const bool victim = job.slot == slot;
-            if (victim && flaws_.fence_fails) {
+            if (job.victim && flaws_.fence_fails) {
                 job.view.lines.push_back(
                     {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
             }
-            if (victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
+            if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{1, 1'200'000};
             }
         }
@@ -191,7 +191,7 @@ public:
         ran.push_back(argv);
         FakeJob job;
         job.view.name = name;
-        job.slot = name.ends_with("@bystander") ? bystander_slot() : 1 - bystander_slot();
+        job.victim = !name.ends_with("@bystander");
         jobs_[++last_job_] = job;
         return last_job_;
     }
@@ -232,11 +232,11 @@ public:
     std::vector<Replacement> replacements;
     Clock::duration watched{0};
     std::optional<std::chrono::milliseconds> overdue;
+    LossOptions lost_with;
     std::vector<std::pair<size_t, nlohmann::json>> requests;
 
 private:
     static std::string bdf_of(size_t slot) { return "0000:0" + std::to_string(slot + 1) + ":00.0"; }
-    size_t bystander_slot() const { return 1; }
 
     Flaws& flaws_;
     GuestFacts facts_;
@@ -667,6 +667,66 @@ TEST_F(RunnerTest, RefusedFaultFailsTheStep) {
     scenario_.steps = {EmulateStep{{{"do", "explode"}}, Role::victim}};
     EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
               "step 'emulate {\"do\":\"explode\"} on victim': unknown request");
+}
+
+TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
+    FakeTestbed bed(factory_.flaws);
+    scenario_.steps = {LoseStep{Loss::at_access, {}, "cat $VICTIM $VICTIM_ID"}, RecoverStep{}};
+    Row row{&scenario_, nullptr, 0};
+    row.access = 345;
+    EXPECT_EQ(row.id(), "s@345");
+    EXPECT_EQ(row.expected_key(), "s");
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.lost_with.during, "cat 0000:01:00.0 100");
+    EXPECT_EQ(bed.lost_with.access, 345U);
+}
+
+/// Gives one row again and again, until it has failed or `most` times.
+class UntilRed final : public RowSource {
+public:
+    UntilRed(Row row, size_t most) : row_(row), most_(most) {}
+
+    size_t size() const override { return most_; }
+    std::optional<Row> next() override {
+        return red || given == most_ ? std::nullopt : (++given, std::optional(row_));
+    }
+    hp::Result<void> finished(const RowResult& result) override {
+        red = result.outcome == Outcome::fail;
+        return full ? hp::fail("disk full") : hp::Result<void>();
+    }
+
+    size_t given = 0;
+    bool red = false;
+    bool full = false;
+
+private:
+    Row row_;
+    size_t most_;
+};
+
+TEST_F(RunnerTest, NextRowDependsOnWhatCameOfTheLast) {
+    const auto run = [&](UntilRed& rows) {
+        Runner runner(
+            factory_, progress_,
+            {results_, [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+             [](const RowResult&) { return false; }});
+        return runner.run(rows, {});
+    };
+    UntilRed good({&scenario_, nullptr, 0}, 3);
+    EXPECT_EQ(run(good).rows.size(), 3U);
+    EXPECT_EQ(factory_.boots, 1) << "one guest for all of them";
+
+    UntilRed full({&scenario_, nullptr, 0}, 3);
+    full.full = true;
+    EXPECT_EQ(run(full).info.error, "disk full");
+    EXPECT_EQ(full.given, 1U);
+
+    factory_.flaws.kfd_broken = true;
+    UntilRed bad({&scenario_, nullptr, 0}, 3);
+    const RunReport report = run(bad);
+    ASSERT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.rows[0].bundle, "") << "nobody wanted one";
 }
 
 TEST(ClientLines, BrokenLinesHaveNoState) {

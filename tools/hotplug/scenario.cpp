@@ -47,6 +47,9 @@ struct Describe {
         return "await the end of " + step.client;
     }
     std::string operator()(const LoseStep& step) const {
+        if (!step.during.empty()) {
+            return fmt::format("lose {} of '{}'", to_string(step.loss), step.during);
+        }
         return step.drawn_from.empty() ? fmt::format("lose {}", to_string(step.loss))
                                        : fmt::format("lose one of {} ways", step.drawn_from.size());
     }

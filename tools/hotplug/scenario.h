@@ -71,6 +71,8 @@ struct LoseStep {
     Loss loss = Loss::surprise;
     /// Not empty: which of these it is depends on seed and cycle; Row::steps() decides.
     std::vector<Loss> drawn_from = {};
+    /// at_access: see LossOptions::during; shell-like $VARIABLES are filled in, see ShellStep.
+    std::string during = {};
 };
 
 /// Gets the lost GPU back and runs a first job on it.
@@ -79,7 +81,7 @@ struct RecoverStep {
 };
 
 /// Runs a command with the guest's shell. $VICTIM and $BYSTANDER are PCI addresses, $VICTIM_NODE
-/// and $BYSTANDER_NODE render nodes; they are those of the row's start.
+/// and $BYSTANDER_NODE render nodes, $VICTIM_ID is KFD's gpu_id; they are those of the row's start.
 struct ShellStep {
     std::string command;
     int status = 0;

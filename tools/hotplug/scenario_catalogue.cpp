@@ -68,6 +68,9 @@ std::string Row::expected_key() const {
 }
 
 std::string Row::id() const {
+    if (access != 0) {
+        return fmt::format("{}@{}", expected_key(), access);
+    }
     return cycle == 0 ? expected_key() : fmt::format("{}/{}", expected_key(), cycle);
 }
 

@@ -22,10 +22,11 @@ struct Row {
     unsigned cycle = 0;                // from 1; 0: not repeated
     uint64_t seed = 0;                 // of what the scenario leaves open
     bool last_cycle = false;
+    uint64_t access = 0;  // LossOptions::access of a loss at_access
 
-    /// "surprise/busy", "cycles/7".
+    /// "surprise/busy", "cycles/7", "sweep/probe@345".
     std::string id() const;
-    /// The id without the cycle: the same failures are known for each cycle.
+    /// The id without cycle and access: the same failures are known for each.
     std::string expected_key() const;
     const std::vector<std::string>& tags() const;
     /// The variant's steps, then the scenario's. A loss that is drawn from a list is drawn: in as

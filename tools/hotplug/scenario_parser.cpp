@@ -241,14 +241,27 @@ Step read_emulate(const Node& node) {
 }
 
 Step read_lose(const Node& node) {
-    node.allow({"lose"});
+    node.allow({"lose", "during"});
     const Node how = node.at("lose");
-    if (!how.is_list()) {
-        return LoseStep{read_loss(how)};
-    }
     LoseStep step;
+    if (!how.is_list()) {
+        step.loss = read_loss(how);
+        if (node.has("during") != (step.loss == Loss::at_access)) {
+            node.refuse("'at_access' and the member 'during' need each other");
+        }
+        if (node.has("during")) {
+            step.during = node.at("during").text();
+        }
+        return step;
+    }
+    if (node.has("during")) {
+        node.refuse("'during' belongs to the one loss 'at_access'");
+    }
     for (const Node& element : how.elements()) {
         const Loss loss = read_loss(element);
+        if (loss == Loss::at_access) {
+            element.refuse("'at_access' needs a step of its own, with 'during'");
+        }
         if (std::find(step.drawn_from.begin(), step.drawn_from.end(), loss) !=
             step.drawn_from.end()) {
             element.refuse(fmt::format("'{}' a second time", to_string(loss)));

@@ -117,6 +117,29 @@ void ControlServer::on_line(hp::JsonConnection& client, const hp::Result<json>& 
     client.send(answer);
 }
 
+void ControlServer::vanished(const Vanishing& how) {
+    json event{{"event", "vanished"}, {"accesses", how.accesses}};
+    if (how.prefix) {
+        event["prefix"] = {{"accesses", how.prefix->accesses},
+                           {"digest", fmt::format("{:016x}", how.prefix->digest)},
+                           {"cpu_digest", fmt::format("{:016x}", how.prefix->cpu_digest)}};
+    }
+    if (how.at) {
+        event["at"] = {{"kind", kind_name(how.at->kind)},
+                       {"region", how.at->region},
+                       {"offset", how.at->offset},
+                       {"name", name_of(how.at->region, how.at->offset)}};
+    }
+    broadcast(event);
+}
+
+/// The register's name; empty where there is none.
+std::string ControlServer::name_of(uint8_t region, uint64_t offset) const {
+    return region == static_cast<uint8_t>(Region::bar5) && device_.register_name
+               ? device_.register_name(static_cast<uint32_t>(offset / 4))
+               : std::string();
+}
+
 void ControlServer::broadcast(const json& event) {
     for (const auto& client : clients_) {
         client->send(event);
@@ -240,17 +263,13 @@ ControlServer::Answer ControlServer::status() const {
 ControlServer::Answer ControlServer::counters(const json& request) {
     json first = json::array();
     for (const LossGate::FirstAccess& access : device_.gate.first_after_loss()) {
-        std::string name;
-        if (access.region == static_cast<uint8_t>(Region::bar5) && device_.register_name) {
-            name = device_.register_name(static_cast<uint32_t>(access.offset / 4));
-        }
         first.push_back(
             {{"t_us", access.since_loss_ns / 1000},
              {"monotonic_us", (device_.gate.lost_at_ns() + access.since_loss_ns) / 1000},
              {"kind", kind_name(access.kind)},
              {"region", access.region},
              {"offset", access.offset},
-             {"name", name}});
+             {"name", name_of(access.region, access.offset)}});
     }
     json answer{{"total", counter_object(device_.gate.total())},
                 {"after_loss", counter_object(device_.gate.after_loss())},

@@ -49,9 +49,7 @@ public:
 
     void attached() override { broadcast({{"event", "attached"}}); }
     void detached() override { broadcast({{"event", "detached"}}); }
-    void vanished(uint64_t accesses) override {
-        broadcast({{"event", "vanished"}, {"accesses", accesses}});
-    }
+    void vanished(const Vanishing& how) override;
     void restored() override { broadcast({{"event", "restored"}}); }
 
 private:
@@ -64,6 +62,7 @@ private:
     Answer dispatch(const std::string& verb, const nlohmann::json& request);
     Answer change_loss(const std::string& verb, const nlohmann::json& request);
     Answer status() const;
+    std::string name_of(uint8_t region, uint64_t offset) const;
     Answer counters(const nlohmann::json& request);
     Answer ras(const nlohmann::json& request);
     Answer interrupt(const nlohmann::json& request);

@@ -252,8 +252,15 @@ TEST_F(ControlServerTest, SeveralClientsTalkAndHearOfEvents) {
         EXPECT_EQ(line(second)["id"], 1);
         say(first, "rubbish\n");
         EXPECT_EQ(line(first)["ok"], false);
+        say(first, "{\"id\":\"w\",\"do\":\"vanish_after\",\"accesses\":9}\n");
+        EXPECT_EQ(line(first)["ok"], true);
         say(first, "{\"id\":\"x\",\"do\":\"vanish\"}\n");
-        EXPECT_EQ(line(first), (json{{"event", "vanished"}, {"accesses", 0}}));
+        const std::string nothing = "cbf29ce484222325";
+        EXPECT_EQ(
+            line(first),
+            (json{{"event", "vanished"},
+                  {"accesses", 0},
+                  {"prefix", {{"accesses", 0}, {"digest", nothing}, {"cpu_digest", nothing}}}}));
         EXPECT_EQ(line(first), (json{{"id", "x"}, {"ok", true}}));
         EXPECT_EQ(line(second)["event"], "vanished");
     }

@@ -42,6 +42,19 @@ bool is_step(TraceKind kind) {
     }
 }
 
+/// FNV-1a, a byte at a time.
+uint64_t mix(uint64_t digest, uint64_t value) {
+    for (unsigned shift = 0; shift < 64; shift += 8) {
+        digest = (digest ^ ((value >> shift) & 0xff)) * 0x100000001b3;
+    }
+    return digest;
+}
+constexpr uint64_t empty_digest = 0xcbf29ce484222325;
+
+bool is_dma(TraceKind kind) {
+    return kind == TraceKind::dma_read || kind == TraceKind::dma_write;
+}
+
 }  // namespace
 
 LossGate::LossGate(PciFunction& function, EngineScheduler& engines, hp::EventLoop& loop,
@@ -51,24 +64,38 @@ LossGate::LossGate(PciFunction& function, EngineScheduler& engines, hp::EventLoo
 }
 
 void LossGate::vanish() {
+    vanish_at(std::nullopt);
+}
+
+void LossGate::vanish_at(std::optional<Access> at) {
     flaky_end_.cancel();  // if it was only away for a while, it stays away now
     if (!lost()) {
-        lose();
+        lose(at);
     }
     if (options_.on_vanish) {
         options_.on_vanish();
     }
 }
 
-void LossGate::lose() {
-    vanish_after_ = 0;
+void LossGate::vanish_after(uint64_t accesses) {
+    vanish_after_ = accesses;
+    prefix_.reset();
+    if (accesses != 0) {
+        prefix_ =
+            Vanishing::Prefix{.accesses = 0, .digest = empty_digest, .cpu_digest = empty_digest};
+    }
+}
+
+void LossGate::lose(std::optional<Access> at) {
+    const Vanishing how{.accesses = accesses_, .prefix = prefix_, .at = at};
+    vanish_after(0);
     after_loss_ = {};
     first_after_loss_.clear();
     lost_at_ns_ = hp::monotonic_ns();
     set_state(State::ones, TraceKind::vanished);
     hp::log::info("device vanished", {{"accesses", accesses_}});
     if (observer_ != nullptr) {
-        observer_->vanished(accesses_);
+        observer_->vanished(how);
     }
 }
 
@@ -132,7 +159,7 @@ void LossGate::set_state(State state, TraceKind event) {
 
 void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
     const TraceKind kind = read_kind(region);
-    step(kind);
+    step({kind, static_cast<uint8_t>(region), offset});
     if (answers(region)) {
         function_.read(region, offset, out);
     } else {
@@ -143,7 +170,7 @@ void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
 
 void LossGate::write(Region region, uint64_t offset, std::span<const std::byte> in) {
     const TraceKind kind = write_kind(region);
-    step(kind);
+    step({kind, static_cast<uint8_t>(region), offset});
     // Noted first: what the write brings about (DMA, interrupts) comes behind it in the trace.
     witness(kind, region, offset, in);
     if (answers(region)) {
@@ -185,7 +212,7 @@ std::span<std::byte> LossGate::dma(uint64_t iova, uint64_t length, DmaAccess acc
     if (lost() || host_ == nullptr) {
         return {};
     }
-    step(kind);
+    step({kind, no_region, iova});
     if (lost()) {
         return {};
     }
@@ -213,14 +240,26 @@ void LossGate::raise_msi(unsigned vector) {
 }
 
 /// The access about to be made has its number; if it is the one, the device is gone before it.
-void LossGate::step(TraceKind kind) {
-    if (!is_step(kind)) {
+void LossGate::step(const Access& access) {
+    if (!is_step(access.kind)) {
         return;
     }
     if (vanish_after_ != 0 && --vanish_after_ == 0) {
-        vanish();
+        vanish_at(access);
     }
     ++accesses_;
+    if (!prefix_) {
+        return;
+    }
+    ++prefix_->accesses;
+    const auto kind = static_cast<uint64_t>(access.kind);
+    if (is_dma(access.kind)) {
+        prefix_->digest = mix(prefix_->digest, kind);
+        return;
+    }
+    const uint64_t word = kind << 56 | static_cast<uint64_t>(access.region) << 48 | access.offset;
+    prefix_->digest = mix(prefix_->digest, word);
+    prefix_->cpu_digest = mix(prefix_->cpu_digest, word);
 }
 
 void LossGate::witness(TraceKind kind, Region region, uint64_t offset,

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,13 +25,35 @@ namespace gpuemu {
 /// Counts by TraceKind; accesses only.
 using AccessCounters = std::array<uint64_t, access_kinds>;
 
+/// One access of the driver or of an engine.
+struct Access {
+    TraceKind kind;
+    uint8_t region;
+    uint64_t offset;
+};
+
+/// How the function vanished.
+struct Vanishing {
+    uint64_t accesses = 0;  // since the client attached
+    /// Of the accesses since vanish_after() was asked for, when it was: how many there were, and
+    /// what they were, in their order. Equal digests stand for equal sequences of kinds, regions
+    /// and offsets; values and DMA addresses, which are the guest's allocations, are not in them.
+    struct Prefix {
+        uint64_t accesses = 0;
+        uint64_t digest = 0;
+        uint64_t cpu_digest = 0;  // without DMA, whose place among the CPU's accesses is a race
+    };
+    std::optional<Prefix> prefix;
+    std::optional<Access> at;  // the access that found nobody; none: the client asked
+};
+
 /// Who wants to know of coming and going.
 class LossObserver {
 public:
     virtual ~LossObserver() = default;
     virtual void attached() = 0;
     virtual void detached() = 0;
-    virtual void vanished(uint64_t accesses) = 0;
+    virtual void vanished(const Vanishing& how) = 0;
     virtual void restored() = 0;
 };
 
@@ -77,7 +100,7 @@ public:
     void set_delay(std::chrono::microseconds delay) { delay_ = delay; }
     /// Vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA count. 0
     /// disarms.
-    void vanish_after(uint64_t accesses) { vanish_after_ = accesses; }
+    void vanish_after(uint64_t accesses);
     /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
     /// black hole is gone from its first moment, and learns in this way that it stands for a loss.
     void reset_counters();
@@ -114,8 +137,9 @@ private:
         return !lost() || (options_.config_survives && region == Region::config);
     }
     void set_state(State state, TraceKind event);
-    void lose();
-    void step(TraceKind kind);
+    void lose(std::optional<Access> at = std::nullopt);
+    void vanish_at(std::optional<Access> at);
+    void step(const Access& access);
     void witness(TraceKind kind, Region region, uint64_t offset, std::span<const std::byte> data);
     void count(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
     void trace(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
@@ -134,6 +158,7 @@ private:
     uint64_t drop_interrupts_ = 0;
     uint64_t duplicate_interrupts_ = 0;
     uint64_t vanish_after_ = 0;
+    std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited
 
     uint64_t attachments_ = 0;
     uint64_t accesses_ = 0;  // since the client attached: those that vanish_after() counts

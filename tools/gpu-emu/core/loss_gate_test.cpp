@@ -23,12 +23,14 @@ class Watcher : public LossObserver {
 public:
     void attached() override { seen.push_back("attached"); }
     void detached() override { seen.push_back("detached"); }
-    void vanished(uint64_t accesses) override {
-        seen.push_back("vanished " + std::to_string(accesses));
+    void vanished(const Vanishing& how) override {
+        seen.push_back("vanished " + std::to_string(how.accesses));
+        last = how;
     }
     void restored() override { seen.push_back("restored"); }
 
     std::vector<std::string> seen;
+    Vanishing last;
 };
 
 class LossGateTest : public testing::Test {
@@ -184,6 +186,46 @@ TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
     EXPECT_EQ(function.written, std::vector<uint64_t>{2});
     EXPECT_EQ(late(TraceKind::mmio_write), 1u);
     EXPECT_EQ(watcher.seen.back(), "vanished 3");
+}
+
+TEST_F(LossGateTest, TheAccessThatFoundNobodyIsNamed) {
+    read(Region::bar5, 4);
+    gate.vanish_after(3);
+    read(Region::bar5, 8);
+    write(Region::bar2, 16);
+    write(Region::bar5, 12);
+    ASSERT_TRUE(watcher.last.at && watcher.last.prefix);
+    EXPECT_EQ(watcher.last.at->kind, TraceKind::mmio_write);
+    EXPECT_EQ(watcher.last.at->region, static_cast<uint8_t>(Region::bar5));
+    EXPECT_EQ(watcher.last.at->offset, 12u);
+    EXPECT_EQ(watcher.last.prefix->accesses, 2u) << "those before vanish_after() do not count";
+
+    gate.restore();
+    gate.vanish();
+    EXPECT_FALSE(watcher.last.at || watcher.last.prefix) << "nobody had asked for an access";
+}
+
+TEST_F(LossGateTest, EqualDigestsAreEqualSequences) {
+    const auto digests = [&](auto&& work) {
+        gate.vanish_after(1000);
+        work();
+        gate.vanish();
+        gate.restore();
+        device_side = function.host;
+        return std::pair(watcher.last.prefix->digest, watcher.last.prefix->cpu_digest);
+    };
+    const auto a = [&] { read(Region::bar5, 4); };
+    const auto b = [&] { write(Region::bar5, 4); };
+    const auto c = [&] { read(Region::bar5, 8); };
+    const auto dma = [&](uint64_t iova) { device_side->dma(iova, 8, DmaAccess::read); };
+    const auto first = digests([&] { a(), dma(0), b(); });
+    EXPECT_EQ(digests([&] { a(), dma(64), b(); }), first) << "addresses are the guest's choice";
+    const auto later = digests([&] { a(), b(), dma(0); });
+    EXPECT_NE(later.first, first.first);
+    EXPECT_EQ(later.second, first.second) << "the CPU's accesses are the same";
+    EXPECT_NE(digests([&] { b(), a(); }).second, first.second);
+    EXPECT_NE(digests([&] { a(), c(); }).second, first.second);
+    EXPECT_NE(digests([&] { a(), b(), b(); }).second, first.second);
 }
 
 TEST_F(LossGateTest, ItCanVanishUnderADmaOfItsOwn) {

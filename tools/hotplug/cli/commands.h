@@ -38,6 +38,20 @@ struct BenchOptions {
     double limit_percent = 0.5;
 };
 
+struct SweepOptions {
+    MachineOptions machine;
+    std::vector<std::string> phases;  ///< empty: all
+    std::string scenarios;
+    std::string results = "results/sweep";
+    uint64_t points = 100;
+    bool all = false;
+    uint64_t seed = 1;
+    std::string shard = "1/1";
+    std::vector<uint64_t> at;  ///< not empty: these accesses instead
+    unsigned minutes = 0;      ///< 0: until it is done
+    std::vector<std::string> merge;
+};
+
 struct CompareOptions {
     std::vector<std::string> runs;  ///< two results.json, or their folders
     std::vector<std::string> names = {"stock", "series"};
@@ -57,6 +71,7 @@ hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
+hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 

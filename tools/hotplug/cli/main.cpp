@@ -89,6 +89,39 @@ int run(int argc, char** argv) {
         ->check(CLI::Range(0.0, 100.0))
         ->capture_default_str();
 
+    hotplug::SweepOptions sweep;
+    CLI::App* sweep_app = app.add_subcommand(
+        "sweep",
+        "takes the GPU away at access after access of what the driver does, judges each, and "
+        "groups what failed; goes on where the results folder says that it was broken off");
+    sweep.machine.add_to(*sweep_app);
+    sweep_app->get_option("--kernel")->required(false);
+    sweep_app->add_option("phases", sweep.phases,
+                          "which of them (default: all); a name that is none lists them");
+    sweep_app->add_option("--scenarios", sweep.scenarios, "folder of scenario files");
+    sweep_app->add_option("--results", sweep.results, "where sweep.jsonl, reports and logs go")
+        ->capture_default_str();
+    auto* points = sweep_app
+                       ->add_option("--points", sweep.points,
+                                    "points of each phase, spread evenly over its accesses; which, "
+                                    "the seed draws")
+                       ->check(CLI::Range(1, 1'000'000))
+                       ->capture_default_str();
+    sweep_app->add_flag("--all", sweep.all, "every access of each phase")->excludes(points);
+    sweep_app->add_option("--seed", sweep.seed, "draws points and their order")
+        ->capture_default_str();
+    sweep_app->add_option("--shard", sweep.shard, "2/3: the second of three parts of the points")
+        ->capture_default_str();
+    sweep_app
+        ->add_option("--at", sweep.at,
+                     "these accesses instead, with a trace; 0: when the phase has ended")
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    sweep_app->add_option("--minutes", sweep.minutes,
+                          "begin no point after so long; the next call goes on");
+    sweep_app->add_option("--merge", sweep.merge,
+                          "no sweep: add up sweep.jsonl of these folders into --results");
+
     hotplug::CompareOptions compare;
     CLI::App* compare_app = app.add_subcommand(
         "compare", "two runs of the same rows beside each other; fails when the second one does");
@@ -132,6 +165,9 @@ int run(int argc, char** argv) {
     if (bench_app->parsed()) {
         return report(bench.what == "submission" ? hotplug::bench_submission_command(bench)
                                                  : hotplug::bench_command(bench));
+    }
+    if (sweep_app->parsed()) {
+        return report(hotplug::sweep_command(sweep));
     }
     if (compare_app->parsed()) {
         return report(hotplug::compare_command(compare));

@@ -84,6 +84,9 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--gpus", gpus, "GPUs in the guest")
         ->check(CLI::Range(1, 8))
         ->capture_default_str();
+    app.add_option("--cpus", cpus, "the guest's CPUs")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
     app.add_option("--memory", memory_mib, "the guest's memory in MiB")->capture_default_str();
     app.add_option("--boot-timeout", boot_timeout_s,
                    "seconds until the agent is up, and again until the driver is bound")
@@ -96,9 +99,10 @@ std::vector<std::string> MachineOptions::arguments() const {
     append_path(all, "--initrd", initrd);
     append_path(all, "--toolroot", toolroot);
     append_path(all, "--emulator", emulator);
-    all.insert(all.end(), {"--profile", profile, "--accel", accelerator, "--gpus",
-                           std::to_string(gpus), "--memory", std::to_string(memory_mib),
-                           "--boot-timeout", std::to_string(boot_timeout_s)});
+    all.insert(all.end(),
+               {"--profile", profile, "--accel", accelerator, "--gpus", std::to_string(gpus),
+                "--cpus", std::to_string(cpus), "--memory", std::to_string(memory_mib),
+                "--boot-timeout", std::to_string(boot_timeout_s)});
     if (!append.empty()) {
         all.push_back("--append=" + append);
     }
@@ -129,6 +133,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     config.emulator = *program;
     config.extra_cmdline = append;
     config.memory_mib = memory_mib;
+    config.cpus = cpus;
     config.accelerator = accelerator == "kvm" ? Accelerator::kvm : Accelerator::tcg;
     config.slots = std::vector<SlotConfig>(gpus);
     for (SlotConfig& slot : config.slots) {

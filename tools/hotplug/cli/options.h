@@ -34,6 +34,7 @@ struct MachineOptions {
     std::string append;
     unsigned gpus = 2;
     unsigned memory_mib = 3072;
+    unsigned cpus = 2;
     unsigned boot_timeout_s = 180;
 
     void add_to(CLI::App& app);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: drm_submitter, a client that keeps a GPU's compute and SDMA rings busy through GPUVM and
 // compares results. Thread: one. Not modelled: shaders and graphics rings.
+#include <poll.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
@@ -36,6 +38,7 @@ public:
     struct Limits {
         std::uint64_t count;
         Clock::time_point until;
+        std::chrono::milliseconds pause;  // between two rounds
     };
 
     /// How it learns that a submission was executed: by the driver's own call, which ends with the
@@ -113,6 +116,10 @@ IoResult<const char*> Submitter::run(Reporter& report, const Limits& limits) {
             return stop_wanted() ? IoResult<const char*>("signal") : tl::unexpected(good.error());
         }
         report.done(*good);
+        if (limits.pause.count() != 0) {
+            // A signal ends the sleep, and the round after it is not begun.
+            (void)::poll(nullptr, 0, static_cast<int>(limits.pause.count()));
+        }
     }
     return "signal";
 }
@@ -193,7 +200,8 @@ IoResult<void> Submitter::wait_alone(Reporter& report, const abi::Fence& fence) 
     return io_fail("poll", EINTR);
 }
 
-int run_client(const std::string& node, std::uint64_t count, double seconds, bool watch_fences) {
+int run_client(const std::string& node, std::uint64_t count, double seconds,
+               std::chrono::milliseconds pause, bool watch_fences) {
     Reporter report("drm_submitter");
     auto device = DrmDevice::open(node);
     if (!device) {
@@ -207,7 +215,7 @@ int run_client(const std::string& node, std::uint64_t count, double seconds, boo
     report.ready({{"node", node}});
     const auto span =
         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
-    const auto reason = submitter->run(report, {count, Clock::now() + span});
+    const auto reason = submitter->run(report, {count, Clock::now() + span, pause});
     if (const auto sigbus = sigbus_count(); sigbus.faults + sigbus.sent != 0) {
         report.error({"SIGBUS", EFAULT}, {{"faults", sigbus.faults}, {"sent", sigbus.sent}});
     }
@@ -222,13 +230,17 @@ int main(int argc, char** argv) {
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
+    unsigned pause_ms = 0;
     bool watch_fences = false;
     app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
     app.add_option("--count", count, "end after so many submissions");
     app.add_option("--seconds", seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
+    app.add_option("--pause", pause_ms, "milliseconds between rounds of a compute and a copy job")
+        ->check(CLI::Range(0, 60'000));
     app.add_flag("--watch-fences", watch_fences,
                  "wait for each submission by its sync_file, and say when one fails");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
-    return hp::clients::run_client(node, count, seconds, watch_fences);
+    return hp::clients::run_client(node, count, seconds, std::chrono::milliseconds(pause_ms),
+                                   watch_fences);
 }

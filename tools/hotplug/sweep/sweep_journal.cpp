@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see sweep_journal.h. A file is one line {"sweep": ...}, then lines with "count",
+// "left_out" or "point".
+// Thread: one at a time.
+#include "hotplug/sweep/sweep_journal.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+namespace hotplug {
+
+namespace {
+
+namespace fs = std::filesystem;
+using json = nlohmann::ordered_json;
+
+/// So many frames tell two stacks apart; below them is how the kernel came there.
+constexpr size_t kFramesOfKey = 5;
+
+json to_json(const SweepIdentity& identity) {
+    return {{"kernel", identity.kernel},
+            {"profile", identity.profile},
+            {"cpus", identity.cpus},
+            {"seed", identity.seed},
+            {"points", identity.points}};
+}
+
+SweepIdentity read_identity(const json& value) {
+    return {.kernel = value.at("kernel").get<std::string>(),
+            .profile = value.at("profile").get<std::string>(),
+            .cpus = value.at("cpus").get<unsigned>(),
+            .seed = value.at("seed").get<uint64_t>(),
+            .points = value.at("points").get<uint64_t>()};
+}
+
+json to_json(const SweepPoint& point) {
+    json failures = json::array();
+    for (const SweepFailure& failure : point.failures) {
+        failures.push_back({{"title", failure.title}, {"stack", failure.stack}});
+    }
+    return {{"phase", point.phase},   {"access", point.access}, {"accesses", point.accesses},
+            {"at", point.at},         {"digest", point.digest}, {"cpu_digest", point.cpu_digest},
+            {"passed", point.passed}, {"failures", failures},   {"seconds", point.seconds}};
+}
+
+SweepPoint read_point(const json& value) {
+    SweepPoint point;
+    value.at("phase").get_to(point.phase);
+    value.at("access").get_to(point.access);
+    value.at("accesses").get_to(point.accesses);
+    value.at("at").get_to(point.at);
+    value.at("digest").get_to(point.digest);
+    value.at("cpu_digest").get_to(point.cpu_digest);
+    value.at("passed").get_to(point.passed);
+    value.at("seconds").get_to(point.seconds);
+    for (const json& failure : value.at("failures")) {
+        point.failures.push_back({failure.at("title").get<std::string>(),
+                                  failure.at("stack").get<std::vector<std::string>>()});
+    }
+    return point;
+}
+
+std::string one_line(const json& value) {
+    return value.dump(-1, ' ', false, json::error_handler_t::replace);
+}
+
+/// Numbers differ from run to run: times, addresses, counts.
+std::string without_numbers(const std::string& text) {
+    std::string out;
+    bool number = false;
+    for (const char c : text.substr(0, text.find('\n'))) {
+        const bool digit = c >= '0' && c <= '9';
+        if (!digit) {
+            out += c;
+        } else if (!number) {
+            out += '#';
+        }
+        number = digit;
+    }
+    return out;
+}
+
+/// What of a GPU that was gone was touched most, among the accesses that are on record.
+std::string most_touched(const RowResult& row) {
+    std::map<std::string, size_t> counts;
+    for (const Episode& episode : row.episodes) {
+        for (const LateAccess& access : episode.accesses.first) {
+            ++counts[access.kind + " " + access.name];
+        }
+    }
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? std::string() : ", most of them " + most->first;
+}
+
+hp::Result<std::string> read_lines(const fs::path& file) {
+    std::ifstream in(file);
+    std::ostringstream text;
+    text << in.rdbuf();
+    if (!in) {
+        return hp::fail(fmt::format("{}: cannot read the results of a sweep", file.string()));
+    }
+    return text.str();
+}
+
+}  // namespace
+
+std::string SweepFailure::key() const {
+    std::string key = title;
+    for (size_t i = 0; i < std::min(kFramesOfKey, stack.size()); ++i) {
+        key += (i == 0 ? " | " : " < ") + stack[i];
+    }
+    return key;
+}
+
+SweepPoint point_of(const RowResult& row, const std::string& phase, uint64_t access) {
+    SweepPoint point;
+    point.phase = phase;
+    point.access = access;
+    if (!row.episodes.empty() && row.episodes.back().loss.vanishing) {
+        const Vanishing& vanishing = *row.episodes.back().loss.vanishing;
+        point.accesses = vanishing.accesses;
+        point.at = vanishing.at;
+        point.digest = vanishing.digest;
+        point.cpu_digest = vanishing.cpu_digest;
+    }
+    point.passed = row.outcome == Outcome::pass;
+    for (const Complaint& complaint : row.kernel_log.complaints) {
+        point.failures.push_back({complaint.title, complaint.stack});
+    }
+    for (const CheckResult& check : row.checks) {
+        if (!check.passed && check.check != Check::log_clean) {
+            const std::string& said = check.evidence.empty() ? check.value : check.evidence.front();
+            point.failures.push_back(
+                {fmt::format("{}: {}{}", to_string(check.check), without_numbers(said),
+                             check.check == Check::no_access ? most_touched(row) : ""),
+                 {}});
+        }
+    }
+    return point;
+}
+
+hp::Result<SweepJournal> SweepJournal::open(const fs::path& file, const SweepIdentity& identity,
+                                            const std::vector<std::string>& command) {
+    SweepJournal journal;
+    std::error_code error;
+    if (fs::exists(file, error) && fs::file_size(file, error) != 0) {
+        if (auto loaded = journal.load(file); !loaded) {
+            return tl::unexpected(loaded.error());
+        }
+        if (!(journal.identity_ == identity)) {
+            return hp::fail(fmt::format(
+                "{} is of another sweep ({}) than this ({}): choose another folder by --results",
+                file.string(), one_line(to_json(journal.identity_)), one_line(to_json(identity))));
+        }
+        journal.command_ = command;
+        journal.left_out_.clear();
+        journal.file_ = file;
+        return journal;
+    }
+    journal.identity_ = identity;
+    journal.command_ = command;
+    journal.file_ = file;
+    json header = {{"sweep", to_json(identity)}, {"command", command}};
+    if (auto written = journal.write(one_line(header)); !written) {
+        return tl::unexpected(written.error());
+    }
+    return journal;
+}
+
+hp::Result<SweepJournal> SweepJournal::merge(std::span<const fs::path> files) {
+    SweepJournal merged;
+    bool first = true;
+    for (const fs::path& file : files) {
+        SweepJournal journal;
+        if (auto loaded = journal.load(file); !loaded) {
+            return tl::unexpected(loaded.error());
+        }
+        if (first) {
+            merged = std::move(journal);
+            first = false;
+            continue;
+        }
+        if (!(journal.identity_ == merged.identity_)) {
+            return hp::fail(
+                fmt::format("{} is of another sweep ({}) than {} ({}): they do not add up",
+                            file.string(), one_line(to_json(journal.identity_)),
+                            files.front().string(), one_line(to_json(merged.identity_))));
+        }
+        for (const auto& [phase, accesses] : journal.counts_) {
+            uint64_t& most = merged.counts_[phase];
+            most = std::max(most, accesses);
+        }
+        merged.left_out_.insert(journal.left_out_.begin(), journal.left_out_.end());
+        for (SweepPoint& point : journal.points_) {
+            merged.take(std::move(point));
+        }
+    }
+    return merged;
+}
+
+hp::Result<void> SweepJournal::load(const fs::path& file) {
+    auto read = read_lines(file);
+    if (!read) {
+        return tl::unexpected(read.error());
+    }
+    std::string& text = *read;
+    if (const size_t end = text.rfind('\n') + 1; end != text.size()) {
+        // The harness was killed while it wrote.
+        text.resize(end);
+        std::error_code error;
+        fs::resize_file(file, end, error);
+        if (error) {
+            return hp::fail(fmt::format("{}: {}", file.string(), error.message()));
+        }
+    }
+    std::istringstream lines(text);
+    size_t number = 0;
+    for (std::string line; std::getline(lines, line);) {
+        ++number;
+        try {
+            const json value = json::parse(line);
+            if (number == 1) {
+                identity_ = read_identity(value.at("sweep"));
+                value.at("command").get_to(command_);
+            } else if (value.contains("count")) {
+                value.at("accesses").get_to(counts_[value.at("count").get<std::string>()]);
+            } else if (value.contains("left_out")) {
+                value.at("reason").get_to(left_out_[value.at("left_out").get<std::string>()]);
+            } else {
+                take(read_point(value.at("point")));
+            }
+        } catch (const json::exception& error) {
+            return hp::fail(fmt::format("{}:{}: not a line of a sweep's results: {}", file.string(),
+                                        number, error.what()));
+        }
+    }
+    if (number == 0) {
+        return hp::fail(fmt::format("{}: it is empty", file.string()));
+    }
+    return {};
+}
+
+hp::Result<void> SweepJournal::write(const std::string& line) const {
+    std::ofstream out(file_, std::ios::app);
+    out << line << '\n';
+    if (!out.flush()) {
+        return hp::fail(fmt::format("{}: cannot write", file_.string()));
+    }
+    return {};
+}
+
+void SweepJournal::take(SweepPoint point) {
+    tried_.insert({point.phase, point.access});
+    points_.push_back(std::move(point));
+}
+
+hp::Result<void> SweepJournal::add_count(const std::string& phase, uint64_t accesses) {
+    counts_[phase] = accesses;
+    return write(one_line({{"count", phase}, {"accesses", accesses}}));
+}
+
+hp::Result<void> SweepJournal::add_left_out(const std::string& phase, const std::string& reason) {
+    left_out_[phase] = reason;
+    return write(one_line({{"left_out", phase}, {"reason", reason}}));
+}
+
+hp::Result<void> SweepJournal::add(SweepPoint point) {
+    auto written = write(one_line({{"point", to_json(point)}}));
+    take(std::move(point));
+    return written;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see sweep_report.h.
+// Thread: pure functions.
+#include "hotplug/sweep/sweep_report.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "hotplug/sweep/sweep_points.h"
+
+namespace hotplug {
+
+namespace {
+
+/// Phases of the driver's life in which there is nothing to be tried.
+constexpr std::pair<std::string_view, std::string_view> kNoPhase[] = {
+    {"surprise-teardown",
+     "the board is off the bus before its first access: every point of the other phases ends with "
+     "one, and the check no_access counts what it touches"},
+};
+constexpr size_t kAccessesShown = 8;
+
+struct Group {
+    SweepFailure failure;
+    std::vector<const SweepPoint*> points;
+    std::set<std::string> consequences;
+};
+
+/// A check that failed in a point in which the kernel complained: most likely the complaint's work.
+bool is_consequence(const SweepFailure& failure, const SweepPoint& point) {
+    return failure.stack.empty() &&
+           std::any_of(point.failures.begin(), point.failures.end(),
+                       [](const SweepFailure& other) { return !other.stack.empty(); });
+}
+
+std::vector<Group> group_failures(const SweepJournal& journal) {
+    std::vector<Group> groups;
+    for (const SweepPoint& point : journal.points()) {
+        std::set<std::string> consequences;
+        for (const SweepFailure& failure : point.failures) {
+            if (is_consequence(failure, point)) {
+                consequences.insert(failure.title);
+            }
+        }
+        for (const SweepFailure& failure : point.failures) {
+            if (is_consequence(failure, point)) {
+                continue;
+            }
+            auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
+                return group.failure.key() == failure.key();
+            });
+            if (same == groups.end()) {
+                same = groups.insert(groups.end(), {failure, {}, {}});
+            }
+            if (same->points.empty() || same->points.back() != &point) {
+                same->points.push_back(&point);
+            }
+            same->consequences.insert(consequences.begin(), consequences.end());
+        }
+    }
+    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+        return a.points.size() > b.points.size();
+    });
+    return groups;
+}
+
+struct PhaseSum {
+    std::set<uint64_t> tried;
+    std::set<uint64_t> failed;
+};
+
+std::string percent(uint64_t part, uint64_t of) {
+    return of == 0
+               ? "-"
+               : fmt::format("{:.2f} %", 100 * static_cast<double>(part) / static_cast<double>(of));
+}
+
+std::string format_phases(const SweepJournal& journal) {
+    std::map<std::string, PhaseSum> sums;
+    for (const SweepPoint& point : journal.points()) {
+        PhaseSum& sum = sums[point.phase];
+        sum.tried.insert(point.access);
+        if (!point.passed) {
+            sum.failed.insert(point.access);
+        }
+    }
+    std::string text = fmt::format("{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}\n", "phase", "accesses",
+                                   "points", "tried", "share", "failed");
+    for (const auto& [phase, sum] : sums) {
+        const auto count = journal.counts().find(phase);
+        const uint64_t accesses = count == journal.counts().end() ? 0 : count->second;
+        const uint64_t tried = sum.tried.size() - sum.tried.count(0);  // 0: its end, no access
+        text += fmt::format(
+            "{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}\n", phase,
+            accesses == 0 ? "-" : std::to_string(accesses),
+            accesses == 0 ? "-" : std::to_string(point_count(accesses, journal.identity().points)),
+            tried, percent(tried, accesses), sum.failed.size());
+    }
+    for (const auto& [phase, reason] : journal.left_out()) {
+        text += fmt::format("{:<20}left out: {}\n", phase, reason);
+    }
+    for (const auto& [phase, reason] : kNoPhase) {
+        text += fmt::format("{:<20}no points: {}\n", phase, reason);
+    }
+    return text;
+}
+
+std::string format_pace(const SweepJournal& journal) {
+    double seconds = 0;
+    for (const SweepPoint& point : journal.points()) {
+        seconds += point.seconds;
+    }
+    const size_t points = journal.points().size();
+    return fmt::format("{} points tried in {:.0f} s, boots included: {:.0f} points per hour\n",
+                       points, seconds,
+                       seconds > 0 ? static_cast<double>(points) * 3600 / seconds : 0);
+}
+
+std::string format_repeats(const SweepJournal& journal) {
+    std::map<std::pair<std::string, uint64_t>, std::vector<const SweepPoint*>> tries;
+    for (const SweepPoint& point : journal.points()) {
+        if (!point.digest.empty()) {
+            tries[{point.phase, point.access}].push_back(&point);
+        }
+    }
+    size_t repeated = 0, same = 0, cpu_same = 0, verdicts = 0;
+    for (const auto& entry : tries) {
+        const auto& points = entry.second;
+        if (points.size() < 2) {
+            continue;
+        }
+        const auto all = [&](auto member) {
+            return std::all_of(points.begin(), points.end(), [&](const SweepPoint* point) {
+                return point->*member == points.front()->*member;
+            });
+        };
+        ++repeated;
+        same += all(&SweepPoint::digest);
+        cpu_same += all(&SweepPoint::cpu_digest);
+        verdicts += all(&SweepPoint::passed);
+    }
+    if (repeated == 0) {
+        return {};
+    }
+    return fmt::format(
+        "{} points were tried more than once: the accesses before the loss were the same for {}, "
+        "those of the CPU for {}, the verdict for {}\n",
+        repeated, same, cpu_same, verdicts);
+}
+
+std::string format_group(const SweepJournal& journal, const Group& group) {
+    std::vector<std::string> accesses;
+    for (const SweepPoint* point : group.points) {
+        accesses.push_back(point->access == 0 ? point->phase + "@end"
+                                              : fmt::format("{}@{}", point->phase, point->access));
+    }
+    std::sort(accesses.begin(), accesses.end());
+    accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
+    std::string text = fmt::format("\n{} points: {}\n", accesses.size(), group.failure.title);
+    for (const std::string& frame : group.failure.stack) {
+        text += "    " + frame + "\n";
+    }
+    for (const std::string& consequence : group.consequences) {
+        text += "  with it, " + consequence + "\n";
+    }
+    const size_t shown = std::min(kAccessesShown, accesses.size());
+    text += fmt::format(
+        "  at {}{}\n",
+        fmt::join(accesses.begin(), accesses.begin() + static_cast<std::ptrdiff_t>(shown), " "),
+        shown < accesses.size() ? fmt::format(" and {} more", accesses.size() - shown) : "");
+    const SweepPoint& first = *group.points.front();
+    text += fmt::format("  first: {}{}\n", first.phase,
+                        first.at.empty() ? ", when it had ended" : ", gone before " + first.at);
+    return text + "  " + replay_command(journal, first) + "\n";
+}
+
+}  // namespace
+
+std::string replay_command(const SweepJournal& journal, const SweepPoint& point) {
+    return fmt::format("hpctl sweep {} --at {} {}", point.phase, point.access,
+                       fmt::join(journal.command(), " "));
+}
+
+std::vector<std::string> replay_commands(const SweepJournal& journal) {
+    std::vector<std::string> commands;
+    for (const SweepPoint& point : journal.points()) {
+        if (!point.passed) {
+            commands.push_back(replay_command(journal, point));
+        }
+    }
+    std::sort(commands.begin(), commands.end());
+    commands.erase(std::unique(commands.begin(), commands.end()), commands.end());
+    return commands;
+}
+
+std::string format_sweep(const SweepJournal& journal) {
+    std::string text = format_phases(journal) + format_pace(journal) + format_repeats(journal);
+    const auto groups = group_failures(journal);
+    if (!groups.empty()) {
+        text += fmt::format("\n{} points failed, in {} groups:\n", replay_commands(journal).size(),
+                            groups.size());
+    }
+    for (const Group& group : groups) {
+        text += format_group(journal, group);
+    }
+    return text;
+}
+
+}  // namespace hotplug
