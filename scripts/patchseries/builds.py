@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0
 """`scripts/series check --build`: every prefix of the series builds, and can be linked, without a warning; sparse says no more than of stock.
 
-A copy of a built stock kernel is patched step by step, so that make compiles what a patch changes and no more. What a prefix gave is kept
-in the cache under a key of its code and of the kernel's configuration: a run that was broken off goes on where it was, and a change of the
-last patch builds that one alone. It does not boot anything: that is what `prove` is for.
+A copy of a built stock kernel is patched step by step, so that make compiles what a patch changes and no more. Files that a patch does not
+touch, but which include a header that it changes, are parsed: what can be wrong with them the compiler says before it makes code. The last
+prefix is compiled as a whole. What a prefix gave is kept in the cache under a key of its code and of the kernel's configuration: a run that
+was broken off goes on where it was, and a change of the last patch builds that one alone. It does not boot anything: that is what `prove`
+is for.
 """
 
 import collections
+import concurrent.futures
 import contextlib
 import fcntl
 import hashlib
@@ -56,6 +59,7 @@ class Builder:
         self.tree = Tree(self.path)
         self.exported = {line.split("\t")[1] for line in self._lines("Module.symvers")}
         self.in_vmlinux = {line.split()[2] for line in self._lines("System.map")}
+        self.held = set()
 
     def _lines(self, name):
         path = self.path / "build" / name
@@ -84,6 +88,52 @@ class Builder:
                     os.killpg(process.pid, signal.SIGTERM)
                     raise
         return process.returncode, said.splitlines()
+
+    def apply(self, name, patch, repository):
+        """Apply PATCH. Headers keep their time, so that make compiles the files that PATCH touches: the others are for parse()."""
+        headers = [self.path / path for path in patch.edited_files if path.endswith(".h")]
+        times = {header: header.stat().st_mtime_ns for header in headers}
+        self.tree.apply(name, patch, repository)
+        for header, nanoseconds in times.items():
+            os.utime(header, ns=(nanoseconds, nanoseconds))
+        self.held |= times.keys()
+
+    def release(self):
+        """From now on make compiles all that includes a header which was changed."""
+        for header in self.held:
+            header.touch()
+        self.held.clear()
+
+    def parse(self, patch, goals, jobs):
+        """What the compiler says of the files below GOALS that include a header of PATCH, and that PATCH does not touch."""
+        headers = {path for path in patch.edited_files if path.endswith(".h")}
+        if not headers:
+            return []
+        named = re.compile("|".join(re.escape("/" + pathlib.PurePath(path).name) for path in sorted(headers)))
+        commands = []
+        for goal in goals:
+            for file in sorted((self.path / "build" / goal).rglob(".*.o.cmd")):
+                text = file.read_text()
+                if not named.search(text):
+                    continue
+                saved, source, *depends = re.findall(r"^savedcmd_\S+ := (.*?)(?: ; .*)?$|^source_\S+ := (.*)$|^  (\S+) \\$", text, re.MULTILINE)
+                names = {os.path.normpath(f"build/{name}") for _, _, name in depends}
+                if names & headers and os.path.normpath(f"build/{source[1]}") not in patch.files:
+                    commands.append(saved[0])
+        with self._locked():
+            pool = concurrent.futures.ThreadPoolExecutor(int(jobs))
+            try:
+                return sum(pool.map(self._parse, commands), [])
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _parse(self, command):
+        """COMMAND is as kbuild saved it for make: of a compilation, through ccache, to an object."""
+        command = command.replace("$(pound)", "#").replace("$$", "$").removeprefix("ccache ")
+        command = re.sub(r" -Wp,-MMD,\S+", "", re.sub(r" -c -o \S+ ", " -fsyntax-only ", command))
+        done = subprocess.run(command, shell=True, cwd=self.path / "build", stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+        said = done.stderr.splitlines()
+        return said if done.returncode == 0 or any("error:" in line for line in said) else [f"error: {command[:60]}: {said[:1] or done.returncode}"]
 
     def unresolved(self, goals):
         """(object, symbol) for what a module of GOALS, or what they add to vmlinux, refers to and nobody provides."""
@@ -156,8 +206,10 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
             before = builder.sparse(sparse[0], objects) if of_sparse is None else None
             touched = []
             for number, (name, patch) in enumerate(zip(series.names, series.patches), 1):
-                builder.tree.apply(name, patch, series.repository)
+                builder.apply(name, patch, series.repository)
                 touched += patch.files
+                if number == len(series.patches):
+                    builder.release()
                 if results.get(number, []) is not None:
                     continue
                 start = time.monotonic()
@@ -182,7 +234,9 @@ def _prefix(builder, name, patch, goals, jobs):
     if any(pathlib.PurePath(path).name.startswith("Kconfig") for path in patch.files):
         builder.make("olddefconfig")
     status, said = builder.make(f"-j{jobs}", *goals)
-    if status:
+    if not status and builder.held:
+        said += builder.parse(patch, goals, jobs)
+    if status or any("error:" in line for line in said):
         errors = [line for line in said if re.search(r"\berror\b|undefined", line)]
         return [f"{name}: does not build: {(errors or said or ['no message'])[0]}"]
     complaints = [f"{name}: {line}" for line in said if "warning:" in line]
