@@ -60,11 +60,19 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 			     NULL);
 }
 
-/* Cut a GPU that is being removed off from memory, and go on without it */
-static void amdgpu_hotplug_give_up(struct amdgpu_device *adev)
+/**
+ * amdgpu_hotplug_give_up - go on with a removal without the hardware
+ * @adev: amdgpu device that is being removed and hangs
+ * @reason: how it hangs, for the log; a string that stays
+ *
+ * What its engines still run is cut off from memory before that is freed.
+ *
+ * Context: any.
+ */
+void amdgpu_hotplug_give_up(struct amdgpu_device *adev, const char *reason)
 {
 	pci_clear_master(adev->pdev);
-	amdgpu_hotplug_mark_lost(adev, "hangs at removal");
+	amdgpu_hotplug_mark_lost(adev, reason);
 }
 
 /*
@@ -77,7 +85,7 @@ static void amdgpu_hotplug_overdue_work(struct work_struct *work)
 		container_of(work, struct amdgpu_device,
 			     hotplug.overdue_work.work);
 
-	amdgpu_hotplug_give_up(adev);
+	amdgpu_hotplug_give_up(adev, "hangs at removal");
 }
 
 /**
@@ -398,7 +406,7 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	if (!wait_var_event_timeout(&adev->hotplug.state,
 				    !amdgpu_hotplug_state_resetting(&adev->hotplug.state),
 				    msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS)))
-		amdgpu_hotplug_give_up(adev);
+		amdgpu_hotplug_give_up(adev, "hangs at removal");
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
 	if (!pci_device_is_present(adev->pdev))
@@ -469,7 +477,7 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 
 	/* What a job works on is freed when its fence signals */
 	if (!amdgpu_hotplug_lost(adev) && !amdgpu_hotplug_drain(adev))
-		amdgpu_hotplug_give_up(adev);
+		amdgpu_hotplug_give_up(adev, "hangs at removal");
 
 	/* A job that waits for a free slot would not let its scheduler stop */
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {

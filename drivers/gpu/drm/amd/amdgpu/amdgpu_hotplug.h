@@ -44,6 +44,7 @@ bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
 int amdgpu_hotplug_awake(struct amdgpu_device *adev);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
+void amdgpu_hotplug_give_up(struct amdgpu_device *adev, const char *reason);
 
 bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev);
 void amdgpu_hotplug_reset_end(struct amdgpu_device *adev);

@@ -417,12 +417,9 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	kfd_hotplug_unmap(kfd);
 
 	for (i = 0; i < kfd->num_nodes; i++) {
-		if (!device_queue_manager_detach(kfd->nodes[i]->dqm))
-			continue;
-
-		/* They still run: cut it off from memory before that is freed. */
-		pci_clear_master(kfd->adev->pdev);
-		amdgpu_hotplug_mark_lost(kfd->adev, "does not preempt its queues");
+		if (device_queue_manager_detach(kfd->nodes[i]->dqm))
+			amdgpu_hotplug_give_up(kfd->adev,
+					       "does not preempt its queues");
 	}
 
 	for (i = 0; i < kfd->num_nodes; i++)
