@@ -407,6 +407,8 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	if (kfd->hotplug.detached) {
 		/* What was under way when it was detached */
 		svm_migrate_evacuate(kfd->adev);
+		if (kfd->hotplug.unplugged && !kref_read(&kfd->hotplug.users))
+			amdgpu_amdkfd_drm_client_release(kfd->adev);
 		return;
 	}
 	WRITE_ONCE(kfd->hotplug.detached, true);
@@ -417,7 +419,8 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	kfd_hotplug_unmap(kfd);
 
 	for (i = 0; i < kfd->num_nodes; i++) {
-		if (device_queue_manager_detach(kfd->nodes[i]->dqm))
+		if (device_queue_manager_detach(kfd->nodes[i]->dqm) &&
+		    kfd_node_gone(kfd->nodes[i]))
 			amdgpu_hotplug_give_up(kfd->adev,
 					       "does not preempt its queues");
 	}
