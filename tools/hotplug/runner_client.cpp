@@ -164,13 +164,15 @@ std::vector<std::string> GuestClient::troubles(Deadline::Clock::time_point from)
 }
 
 std::chrono::milliseconds GuestClient::longest_stall(Deadline::Clock::time_point from) const {
-    auto last = from;
+    const JobView view = bed_->job(job_);
+    // Before it has started it can't be said to stand still.
+    auto last = view.lines.empty() ? from : std::max(from, view.lines.front().received);
     Deadline::Clock::duration longest{0};
     const auto look = [&](Deadline::Clock::time_point now) {
         longest = std::max(longest, now - last);
         last = now;
     };
-    for (const OutputLine& output : bed_->job(job_).lines) {
+    for (const OutputLine& output : view.lines) {
         if (output.received >= from && says(output.text, "progress")) {
             look(output.received);
         }

@@ -36,6 +36,7 @@ struct Flaws {
     bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
+    std::chrono::seconds lost_ago{0};
     bool silent = false;      ///< and the guest does not answer
     bool emulator_crashes = false;
     std::vector<std::string> kmemleak;
@@ -130,7 +131,7 @@ public:
         LossTimeline timeline;
         timeline.loss = loss;
         timeline.bdf = bdf_of(slot);
-        timeline.event = Clock::now();
+        timeline.event = Clock::now() - flaws_.lost_ago;
         timeline.event_guest_us = 1'000'000;
         timeline.kernel_log_from = log_.size();
         if (!flaws_.complaint.empty()) {
@@ -159,7 +160,7 @@ public:
         replacements.push_back(replacement);
         ReplugTimeline timeline;
         timeline.bdf = bdf_of(slot);
-        timeline.event = Clock::now();
+        timeline.event = Clock::now() - flaws_.lost_ago;
         timeline.kernel_log_from = log_.size();
         if (flaws_.bind_refused) {
             timeline.refused = "File exists";
@@ -586,6 +587,14 @@ TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
                                                     "0000:01:00.0"}));
     EXPECT_EQ(bed.ran[1], (std::vector<std::string>{"holder", "/dev/dri/renderD128"}));
     EXPECT_EQ(result.unfit, "");
+}
+
+TEST_F(RunnerTest, BystanderThatStartedAfterALossDidNotStandStillBefore) {
+    factory_.flaws.lost_ago = std::chrono::minutes(5);
+    scenario_.steps = {LoseStep{Loss::slot_power}, RecoverStep{},
+                       StartStep{"drm_submitter", Role::bystander, {}}};
+    scenario_.checks = {Check::bystander};
+    EXPECT_EQ(failures(run_one()), Checks{});
 }
 
 TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
