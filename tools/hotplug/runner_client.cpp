@@ -29,7 +29,8 @@ std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarg
     if (takes_node(program)) {
         return {target.node};
     }
-    if (program == "hsa_queue" || program == "kfd_crowd" || program == "gpu_mover") {
+    if (program == "hsa_queue" || program == "kfd_crowd" || program == "gpu_mover" ||
+        program == "svm_holder") {
         return {"--gpu-id", std::to_string(target.gpu_id)};
     }
     return {};

@@ -128,6 +128,26 @@ struct MapMemoryToGpu {
     std::uint32_t n_success;
 };
 
+struct SvmAttribute {
+    std::uint32_t type;
+    std::uint32_t value;
+};
+
+constexpr std::uint32_t KFD_IOCTL_SVM_ATTR_PREFERRED_LOC = 0;
+constexpr std::uint32_t KFD_IOCTL_SVM_ATTR_PREFETCH_LOC = 1;
+constexpr std::uint32_t KFD_IOCTL_SVM_ATTR_ACCESS = 2;
+
+/// What the kernel's header calls kfd_ioctl_svm_args, with the three attributes behind it.
+struct Svm {
+    std::uint64_t start_addr;
+    std::uint64_t size;
+    std::uint32_t op;
+    std::uint32_t nattr;
+    SvmAttribute attrs[3];
+};
+
+constexpr std::uint32_t KFD_IOCTL_SVM_OP_SET_ATTR = 0;
+
 static_assert(sizeof(CreateQueue) == 88 && sizeof(CreateEvent) == 32 && sizeof(EventData) == 48);
 static_assert(sizeof(WaitEvents) == 24 && sizeof(AllocMemoryOfGpu) == 40 &&
               sizeof(MapMemoryToGpu) == 24);
@@ -142,5 +162,7 @@ constexpr unsigned long AMDKFD_IOC_ALLOC_MEMORY_OF_GPU = _IOWR('K', 0x16, AllocM
 constexpr unsigned long AMDKFD_IOC_FREE_MEMORY_OF_GPU = _IOW('K', 0x17, FreeMemoryOfGpu);
 constexpr unsigned long AMDKFD_IOC_MAP_MEMORY_TO_GPU = _IOWR('K', 0x18, MapMemoryToGpu);
 constexpr unsigned long AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU = _IOWR('K', 0x19, MapMemoryToGpu);
+/// The size in the number counts the attributes that follow.
+constexpr unsigned long AMDKFD_IOC_SVM = _IOWR('K', 0x20, Svm);
 
 }  // namespace hp::clients::abi

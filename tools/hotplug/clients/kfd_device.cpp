@@ -195,6 +195,17 @@ IoResult<void> KfdDevice::map_to_gpu(std::uint64_t handle) {
     return io_call(fd(), abi::AMDKFD_IOC_MAP_MEMORY_TO_GPU, &request, "KFD_MAP_MEMORY_TO_GPU");
 }
 
+IoResult<void> KfdDevice::move_to_vram(const Mapping& pages) {
+    abi::Svm request{pages.address(),
+                     pages.size(),
+                     abi::KFD_IOCTL_SVM_OP_SET_ATTR,
+                     3,
+                     {{abi::KFD_IOCTL_SVM_ATTR_PREFERRED_LOC, gpu_id_},
+                      {abi::KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, gpu_id_},
+                      {abi::KFD_IOCTL_SVM_ATTR_ACCESS, gpu_id_}}};
+    return io_call(fd(), abi::AMDKFD_IOC_SVM, &request, "KFD_SVM");
+}
+
 IoResult<std::uint32_t> KfdDevice::create_event(std::uint32_t type, abi::CreateEvent& args) {
     args.event_type = type;
     args.auto_reset = 1;

@@ -90,6 +90,10 @@ public:
     /// CREATE_QUEUE returned.
     IoResult<KfdMemory> map_doorbells(std::uint64_t mmap_offset);
 
+    /// Makes pages of this process managed memory (SVM) that the GPU uses, and moves them to VRAM.
+    /// The CPU's next access to one of them moves it back.
+    IoResult<void> move_to_vram(const Mapping& pages);
+
     IoResult<SignalEvent> create_signal_event();
 
     /// Waits for the event, or for the events by which KFD tells that the GPU was reset or faulted.
