@@ -36,9 +36,9 @@ struct Flaws {
     bool minors_leak = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
-    std::chrono::seconds lost_ago{0};
     bool silent = false;      ///< and the guest does not answer
     bool emulator_crashes = false;
+    std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
     std::string says;  ///< printed by each program
 };
@@ -160,7 +160,7 @@ public:
         replacements.push_back(replacement);
         ReplugTimeline timeline;
         timeline.bdf = bdf_of(slot);
-        timeline.event = Clock::now() - flaws_.lost_ago;
+        timeline.event = Clock::now();
         timeline.kernel_log_from = log_.size();
         if (flaws_.bind_refused) {
             timeline.refused = "File exists";

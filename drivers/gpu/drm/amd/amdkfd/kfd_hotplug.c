@@ -407,6 +407,7 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	if (kfd->hotplug.detached) {
 		/* What was under way when it was detached */
 		svm_migrate_evacuate(kfd->adev);
+		/* The client may have been created when the last user had gone */
 		if (kfd->hotplug.unplugged && !kref_read(&kfd->hotplug.users))
 			amdgpu_amdkfd_drm_client_release(kfd->adev);
 		return;
