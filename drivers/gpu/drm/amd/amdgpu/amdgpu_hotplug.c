@@ -411,11 +411,45 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
 	if (!pci_device_is_present(adev->pdev))
 		amdgpu_hotplug_mark_lost(adev, "absent at removal");
+	/* A reset that failed leaves it bus master, or has made it that again */
+	else if (amdgpu_hotplug_lost(adev))
+		pci_clear_master(adev->pdev);
 
 	/* See amdgpu_hotplug_schedule_reset() and amdgpu_hotplug_mark_lost() */
 	synchronize_rcu();
 	amdgpu_hotplug_cancel_resets(adev);
 	flush_work(&adev->hotplug.lost_work);
+}
+
+/**
+ * amdgpu_hotplug_clock_stop - stop the clock of a removal
+ * @adev: amdgpu device that is being removed
+ *
+ * Around what waits for others, whose time is not that of the hardware.
+ *
+ * Context: process, between amdgpu_hotplug_remove_begin() and _end().
+ * Return: what is left, for amdgpu_hotplug_clock_start().
+ */
+unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev)
+{
+	unsigned long end = adev->hotplug.overdue_work.timer.expires;
+
+	if (!cancel_delayed_work_sync(&adev->hotplug.overdue_work))
+		return 0;
+
+	return time_after(end, jiffies) ? end - jiffies : 0;
+}
+
+/**
+ * amdgpu_hotplug_clock_start - let the clock of a removal go on
+ * @adev: amdgpu device that is being removed
+ * @left: what amdgpu_hotplug_clock_stop() returned
+ *
+ * Context: process, between amdgpu_hotplug_remove_begin() and _end().
+ */
+void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left)
+{
+	queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work, left);
 }
 
 /* The ring at @i of @adev->rings if it has fences, else NULL */
@@ -464,7 +498,8 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
  *
  * Waits for the handling of a job timeout. The schedulers run on, until the GPU's
  * last reference is dropped: a job that becomes ready later fails in
- * amdgpu_job_run() and is freed as any other.
+ * amdgpu_job_run() and is freed as any other. User queues lose the hardware, see
+ * amdgpu_userq_remove().
  *
  * Context: process, when no reset runs. The phase is not
  * %AMDGPU_HOTPLUG_PRESENT, therefore no job is emitted after the schedulers
@@ -514,6 +549,9 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 		if (amdgpu_hotplug_has_sched(ring))
 			drm_sched_wqueue_start(&ring->sched);
 	}
+
+	/* Before the unplug, which waits for who closes a file and waits for these */
+	amdgpu_userq_remove(adev);
 
 	amdgpu_hotplug_step(adev, "fences signalled");
 }

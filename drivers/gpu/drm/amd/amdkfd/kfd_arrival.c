@@ -97,12 +97,18 @@ struct kfd_process_device *kfd_arrival_add_device(struct kfd_process *p,
 	}
 
 	kfd_process_publish_device(pdd);
+	mutex_unlock(&kfd_processes_mutex);
+
+	/* Waits for migrations, and these for a reset, which takes that mutex */
 	svm = svm_range_list_add_device(pdd);
 	kfd_process_device_create_sysfs(pdd, svm);
+	kfd_node_put(node);
+
+	return pdd;
 
 out_unlock:
 	mutex_unlock(&kfd_processes_mutex);
 	kfd_node_put(node);
 
-	return ret ? ERR_PTR(ret) : pdd;
+	return ERR_PTR(ret);
 }

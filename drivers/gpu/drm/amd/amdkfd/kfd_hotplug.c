@@ -12,6 +12,7 @@
 #include "kfd_migrate.h"
 #include "kfd_smi_events.h"
 #include "amdgpu_hotplug.h"
+#include "amdgpu_reset.h"
 
 /**
  * DOC: loss and removal of a GPU with KFD processes
@@ -29,6 +30,9 @@
 
 /* How long the policy of killing waits for the killed */
 #define KFD_HOTPLUG_KILL_MS	5000
+
+/* How long a removal waits for the reset of other GPUs of the hive */
+#define KFD_HOTPLUG_RESET_MS	500
 
 /**
  * kfd_hotplug_init - prepare the KFD part of a GPU for being lost or removed
@@ -313,31 +317,49 @@ int kfd_hotplug_mmap(struct kfd_node *node, struct vm_area_struct *vma)
 	return 0;
 }
 
+static void kfd_hotplug_unmap_id(struct kfd_dev *kfd, u32 gpu_id)
+{
+	kfd_dev_unmap_mapping_range(KFD_MMAP_TYPE_DOORBELL |
+				    KFD_MMAP_GPU_ID(gpu_id),
+				    kfd_doorbell_process_slice(kfd));
+	kfd_dev_unmap_mapping_range(KFD_MMAP_TYPE_MMIO |
+				    KFD_MMAP_GPU_ID(gpu_id), PAGE_SIZE);
+}
+
 /**
  * kfd_hotplug_unmap - take doorbells and registers of a GPU from user space
  * @kfd: KFD part of the GPU
  *
- * For a GPU that is gone, or about to be reset.
+ * For a GPU that is gone, or about to be reset. Other GPUs that have an id which
+ * a restored process has given this one lose their mappings, too; a fault brings
+ * these back.
  *
  * Context: process.
  */
 void kfd_hotplug_unmap(struct kfd_dev *kfd)
 {
-	unsigned int i;
+	struct kfd_process *p;
+	unsigned int temp, i;
+	int idx;
 
 	down_write(&kfd->hotplug.map_lock);
 	kfd->hotplug.map_generation++;
 	up_write(&kfd->hotplug.map_lock);
 
-	for (i = 0; i < kfd->num_nodes; i++) {
-		unsigned int id = kfd->nodes[i]->id;
+	for (i = 0; i < kfd->num_nodes; i++)
+		kfd_hotplug_unmap_id(kfd, kfd->nodes[i]->id);
 
-		kfd_dev_unmap_mapping_range(KFD_MMAP_TYPE_DOORBELL |
-					    KFD_MMAP_GPU_ID(id),
-					    kfd_doorbell_process_slice(kfd));
-		kfd_dev_unmap_mapping_range(KFD_MMAP_TYPE_MMIO |
-					    KFD_MMAP_GPU_ID(id), PAGE_SIZE);
+	idx = srcu_read_lock(&kfd_processes_srcu);
+	hash_for_each_rcu(kfd_processes_table, temp, p, kfd_processes) {
+		for (i = 0; i < kfd_process_num_devices(p); i++) {
+			struct kfd_process_device *pdd = p->pdds[i];
+
+			if (pdd->dev->kfd == kfd &&
+			    pdd->user_gpu_id != pdd->dev->id)
+				kfd_hotplug_unmap_id(kfd, pdd->user_gpu_id);
+		}
 	}
+	srcu_read_unlock(&kfd_processes_srcu, idx);
 }
 
 /* Tell the processes that use a node, and end what waits for its interrupts */
@@ -388,13 +410,32 @@ static void kfd_hotplug_kill(struct kfd_dev *kfd)
 			 atomic_read(&kfd->kfd_processes_count));
 }
 
+/*
+ * The reset of a hive leaves a GPU out that is being removed, but shares its lock
+ * with it, without which no queue is preempted.
+ */
+static void kfd_hotplug_wait_for_reset(struct amdgpu_device *adev)
+{
+	unsigned long end = jiffies + msecs_to_jiffies(KFD_HOTPLUG_RESET_MS);
+
+	while (!amdgpu_hotplug_admits(adev) && !amdgpu_hotplug_lost(adev) &&
+	       time_before(jiffies, end)) {
+		if (down_read_trylock(&adev->reset_domain->sem)) {
+			up_read(&adev->reset_domain->sem);
+			break;
+		}
+		schedule_timeout_uninterruptible(1);
+	}
+}
+
 /**
  * kfd_hotplug_detach - take a lost or removed GPU from all KFD processes
  * @kfd: KFD part of the GPU
  *
- * See the overview above. Ends within the time that the preemption of the queues
- * may take, which is none for a GPU that is known to be lost, whatever the
- * processes do. Nothing of KFD touches the hardware afterwards.
+ * See the overview above. Ends within the time that the preemption of the queues,
+ * and the reset of other GPUs of the hive, may take, which is none for a GPU that
+ * is known to be lost, whatever the processes do. Nothing of KFD touches the
+ * hardware afterwards.
  *
  * Context: process, any number of times; the GPU does not admit anything new.
  */
@@ -419,6 +460,7 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 
 	kfd_hotplug_unmap(kfd);
 
+	kfd_hotplug_wait_for_reset(kfd->adev);
 	for (i = 0; i < kfd->num_nodes; i++) {
 		if (device_queue_manager_detach(kfd->nodes[i]->dqm) &&
 		    kfd_node_gone(kfd->nodes[i]))

@@ -384,6 +384,8 @@ static void mock_hung_reset(struct work_struct *work)
 		reset->in_time = amdgpu_hotplug_lost(reset->adev);
 		usleep_range(1000, 2000);
 	}
+	/* What resets and resumes a GPU makes it bus master */
+	to_mock_gpu(reset->adev)->command |= PCI_COMMAND_MASTER;
 	WRITE_ONCE(reset->ran, true);
 	amdgpu_hotplug_reset_end(reset->adev);
 }
@@ -413,12 +415,19 @@ static void removal_gives_up_when_overdue(struct kunit *test)
 {
 	struct mock_gpu *gpu = mock_gpu(test, "overdue");
 	struct amdgpu_device *adev = gpu->adev;
+	unsigned long left;
 	bool queued;
 
 	amdgpu_hotplug_init(adev);
 	amdgpu_hotplug_remove_begin(adev);
 	queued = delayed_work_pending(&adev->hotplug.overdue_work);
 	KUNIT_EXPECT_TRUE(test, queued || amdgpu_hotplug_lost(adev));
+
+	/* Others may take their time */
+	left = amdgpu_hotplug_clock_stop(adev);
+	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&adev->hotplug.overdue_work));
+	KUNIT_EXPECT_TRUE(test, left || amdgpu_hotplug_lost(adev));
+	amdgpu_hotplug_clock_start(adev, left);
 
 	mod_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work, 0);
 	flush_delayed_work(&adev->hotplug.overdue_work);
@@ -466,6 +475,57 @@ static void removal_drops_queued_reset(struct kunit *test)
 	amdgpu_hotplug_remove_end(adev);
 }
 
+static void mock_next_reset(struct work_struct *work)
+{
+	struct mock_work *reset = container_of(work, struct mock_work, work);
+	struct amdgpu_device *adev = reset->adev;
+
+	amdgpu_device_lock_reset_domain(adev->reset_domain);
+	reset->ran = amdgpu_in_reset(adev);
+	amdgpu_device_unlock_reset_domain(adev->reset_domain);
+}
+
+/* The end of a reset is not the end of one that waits for it */
+static void reset_after_reset(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "next");
+	struct amdgpu_device *adev = gpu->adev;
+	struct mock_work *next = mock_work(test, adev, mock_next_reset);
+
+	amdgpu_device_lock_reset_domain(adev->reset_domain);
+	queue_work(adev->reset_domain->wq, &next->work);
+	while (!rwsem_is_contended(&adev->reset_domain->sem))
+		usleep_range(1000, 2000);
+	amdgpu_device_unlock_reset_domain(adev->reset_domain);
+
+	flush_work(&next->work);
+	KUNIT_EXPECT_TRUE(test, next->ran);
+	KUNIT_EXPECT_FALSE(test, amdgpu_in_reset(adev));
+}
+
+/* Who uses the hardware again does not take it for being reset, and is let in */
+static void reset_shared_at_its_end(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "shared");
+	struct amdgpu_reset_domain *domain = gpu->adev->reset_domain;
+	bool let_in;
+
+	amdgpu_device_lock_reset_domain(domain);
+	KUNIT_EXPECT_TRUE(test, amdgpu_in_reset(gpu->adev));
+	KUNIT_EXPECT_FALSE(test, down_read_trylock(&domain->sem));
+
+	amdgpu_device_share_reset_domain(domain);
+	KUNIT_EXPECT_FALSE(test, amdgpu_in_reset(gpu->adev));
+	KUNIT_EXPECT_FALSE(test, down_write_trylock(&domain->sem));
+	let_in = down_read_trylock(&domain->sem);
+	KUNIT_EXPECT_TRUE(test, let_in);
+	if (let_in)
+		up_read(&domain->sem);
+
+	amdgpu_device_unlock_reset_domain(domain);
+	KUNIT_EXPECT_FALSE(test, amdgpu_in_reset(gpu->adev));
+}
+
 static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_once),
 	KUNIT_CASE(lost_while_removed),
@@ -476,6 +536,8 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(reset_when_lost),
 	KUNIT_CASE(reset_when_disconnected),
 	KUNIT_CASE(reset_when_removed),
+	KUNIT_CASE(reset_after_reset),
+	KUNIT_CASE(reset_shared_at_its_end),
 	KUNIT_CASE(removal_ends_hung_reset),
 	KUNIT_CASE(removal_gives_up_when_overdue),
 	KUNIT_CASE(removal_drops_queued_reset),
