@@ -100,6 +100,8 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
 			  amdgpu_hotplug_overdue_work);
 	adev->hotplug.next_check = jiffies;
+	spin_lock_init(&adev->hotplug.attach_lock);
+	INIT_LIST_HEAD(&adev->hotplug.attachments);
 }
 
 /**

@@ -2,6 +2,8 @@
 #ifndef __AMDGPU_HOTPLUG_H__
 #define __AMDGPU_HOTPLUG_H__
 
+#include <linux/list.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "amdgpu_hotplug_state.h"
@@ -21,6 +23,9 @@ struct amdgpu_device;
  *	configuration space. Racy, which costs at most one more read.
  * @removal_started: when amdgpu_hotplug_remove_begin() was called; owned by the
  *	removing thread
+ * @attach_lock: protects @attachments and what the entries count; taken within
+ *	reservation locks
+ * @attachments: the attachments of other devices to exported buffers
  *
  * Embedded in struct amdgpu_device and of its lifetime.
  */
@@ -31,6 +36,9 @@ struct amdgpu_hotplug {
 	const char *reason;
 	unsigned long next_check;
 	ktime_t removal_started;
+	/* Protects the list and its entries */
+	spinlock_t attach_lock;
+	struct list_head attachments;
 };
 
 void amdgpu_hotplug_init(struct amdgpu_device *adev);

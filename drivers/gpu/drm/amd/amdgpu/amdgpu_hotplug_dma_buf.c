@@ -3,7 +3,7 @@
 #include <linux/dma-buf.h>
 #include <linux/dma-resv.h>
 #include <linux/slab.h>
-#include <linux/wait.h>
+#include <linux/wait_bit.h>
 
 #include <drm/drm_exec.h>
 
@@ -26,6 +26,10 @@
  * - Importers that can't be told have system memory, which is neither freed nor
  *   reused before they have unmapped it: the dma-buf keeps the BO, and that its
  *   pages, see ttm_pool_unmap_dma().
+ *
+ * Each GPU lists the attachments to its exports, from attach to detach. The importer
+ * has a reference of the dma-buf for as long, so that another can be taken of what is
+ * listed. What nobody has attached to needs no revocation.
  */
 
 /*
@@ -34,49 +38,68 @@
  */
 #define AMDGPU_HOTPLUG_REVOKE_MS	3000
 
-/* Attachment of a device to a buffer of ours; under the buffer's reservation lock */
+/* Attachment of a device to a buffer of ours; under &amdgpu_hotplug.attach_lock */
 struct amdgpu_hotplug_attach {
+	/* In &amdgpu_hotplug.attachments, or in what a revocation has still to do */
+	struct list_head node;
+	struct dma_buf_attachment *attach;
 	unsigned int mappings;
-	/* Those of them which name bus addresses of the GPU */
+	/* They name bus addresses of the GPU */
 	bool vram;
 };
-
-/* Counts mappings that were given back, for those who wait for one of them */
-static DECLARE_WAIT_QUEUE_HEAD(amdgpu_hotplug_unmap_wait);
-static atomic_t amdgpu_hotplug_unmaps = ATOMIC_INIT(0);
 
 static struct amdgpu_bo *amdgpu_hotplug_exported(struct dma_buf *dmabuf)
 {
 	return gem_to_amdgpu_bo(dmabuf->priv);
 }
 
+static struct amdgpu_hotplug *amdgpu_hotplug_exporter(struct dma_buf *dmabuf)
+{
+	struct amdgpu_bo *bo = amdgpu_hotplug_exported(dmabuf);
+
+	return &amdgpu_ttm_adev(bo->tbo.bdev)->hotplug;
+}
+
 /**
  * amdgpu_hotplug_dma_buf_attach - a device attaches to an exported buffer
  * @attach: the attachment
  *
- * Context: process, without the reservation lock.
+ * Context: process, without the reservation lock. The caller has a reference of
+ * the dma-buf, and keeps one until it has detached.
  * Return: 0 or -ENOMEM.
  */
 int amdgpu_hotplug_dma_buf_attach(struct dma_buf_attachment *attach)
 {
+	struct amdgpu_hotplug *hotplug = amdgpu_hotplug_exporter(attach->dmabuf);
 	struct amdgpu_hotplug_attach *state = kzalloc_obj(*state);
 
 	if (!state)
 		return -ENOMEM;
+	state->attach = attach;
 	attach->priv = state;
+
+	guard(spinlock)(&hotplug->attach_lock);
+	list_add_tail(&state->node, &hotplug->attachments);
 
 	return 0;
 }
 
 /**
  * amdgpu_hotplug_dma_buf_detach - undo amdgpu_hotplug_dma_buf_attach()
- * @attach: the attachment, which has no mapping and is not listed any more
+ * @attach: the attachment, which has no mapping and is not in the list of the
+ *	dma-buf
  *
- * Context: process.
+ * Context: process. Possibly long after the GPU is gone; the dma-buf keeps the
+ * device.
  */
 void amdgpu_hotplug_dma_buf_detach(struct dma_buf_attachment *attach)
 {
-	kfree(attach->priv);
+	struct amdgpu_hotplug *hotplug = amdgpu_hotplug_exporter(attach->dmabuf);
+	struct amdgpu_hotplug_attach *state = attach->priv;
+
+	scoped_guard(spinlock, &hotplug->attach_lock)
+		list_del(&state->node);
+	kfree(state);
 	attach->priv = NULL;
 }
 
@@ -89,10 +112,12 @@ void amdgpu_hotplug_dma_buf_detach(struct dma_buf_attachment *attach)
  */
 void amdgpu_hotplug_dma_buf_mapped(struct dma_buf_attachment *attach)
 {
+	struct amdgpu_hotplug *hotplug = amdgpu_hotplug_exporter(attach->dmabuf);
 	struct amdgpu_bo *bo = amdgpu_hotplug_exported(attach->dmabuf);
 	struct amdgpu_hotplug_attach *state = attach->priv;
 
 	dma_resv_assert_held(attach->dmabuf->resv);
+	guard(spinlock)(&hotplug->attach_lock);
 	state->mappings++;
 	state->vram = bo->tbo.resource->mem_type != TTM_PL_TT;
 }
@@ -105,12 +130,13 @@ void amdgpu_hotplug_dma_buf_mapped(struct dma_buf_attachment *attach)
  */
 void amdgpu_hotplug_dma_buf_unmapped(struct dma_buf_attachment *attach)
 {
+	struct amdgpu_hotplug *hotplug = amdgpu_hotplug_exporter(attach->dmabuf);
 	struct amdgpu_hotplug_attach *state = attach->priv;
 
 	dma_resv_assert_held(attach->dmabuf->resv);
+	guard(spinlock)(&hotplug->attach_lock);
 	state->mappings--;
-	atomic_inc(&amdgpu_hotplug_unmaps);
-	wake_up_all(&amdgpu_hotplug_unmap_wait);
+	wake_up_var_locked(&hotplug->attachments, &hotplug->attach_lock);
 }
 
 static long amdgpu_hotplug_left(unsigned long end)
@@ -182,6 +208,8 @@ static void amdgpu_hotplug_clear_ptes(struct amdgpu_bo *bo, unsigned long end)
 /* Tell the importers of a buffer. Returns false if it could not be locked. */
 static bool amdgpu_hotplug_invalidate(struct dma_buf *dmabuf, unsigned long end)
 {
+	struct amdgpu_hotplug *hotplug = amdgpu_hotplug_exporter(dmabuf);
+	struct amdgpu_hotplug_attach *state;
 	struct dma_buf_attachment *attach;
 	struct drm_exec exec;
 	struct amdgpu_bo *bo;
@@ -198,6 +226,11 @@ static bool amdgpu_hotplug_invalidate(struct dma_buf *dmabuf, unsigned long end)
 			bo = amdgpu_dma_buf_importer(attach);
 			if (bo)
 				amdgpu_hotplug_clear_ptes(bo, end);
+
+			/* Once for all attachments to the buffer */
+			state = attach->priv;
+			scoped_guard(spinlock, &hotplug->attach_lock)
+				list_move(&state->node, &hotplug->attachments);
 		}
 
 		dma_resv_wait_timeout(dmabuf->resv, DMA_RESV_USAGE_BOOKKEEP,
@@ -212,78 +245,72 @@ static bool amdgpu_hotplug_invalidate(struct dma_buf *dmabuf, unsigned long end)
  * How many mappings there are which must be given back before the GPU goes: of
  * those who were told, and of its own addresses.
  */
-static unsigned int amdgpu_hotplug_mappings(struct dma_buf *dmabuf)
+static unsigned int amdgpu_hotplug_mappings(struct amdgpu_hotplug *hotplug)
 {
-	struct dma_buf_attachment *attach;
+	struct amdgpu_hotplug_attach *state;
 	unsigned int mappings = 0;
 
-	dma_resv_lock(dmabuf->resv, NULL);
-	list_for_each_entry(attach, &dmabuf->attachments, node) {
-		struct amdgpu_hotplug_attach *state = attach->priv;
-
-		if (state->vram || dma_buf_attach_revocable(attach))
+	guard(spinlock)(&hotplug->attach_lock);
+	list_for_each_entry(state, &hotplug->attachments, node)
+		if (state->vram || dma_buf_attach_revocable(state->attach))
 			mappings += state->mappings;
-	}
-	dma_resv_unlock(dmabuf->resv);
 
 	return mappings;
 }
 
-/*
- * Wait for importers who give mappings back later than they are told to. Returns
- * how many mappings are left.
- */
-static unsigned int amdgpu_hotplug_wait_unmapped(struct dma_buf *dmabuf,
-						 unsigned long end)
+/* Take the next buffer off the list of attachments whose buffers are to be revoked */
+static struct dma_buf *amdgpu_hotplug_next(struct amdgpu_hotplug *hotplug,
+					   struct list_head *todo)
 {
-	unsigned int mappings;
-	int unmaps;
+	struct amdgpu_hotplug_attach *state;
+	struct dma_buf *dmabuf;
 
-	for (;;) {
-		unmaps = atomic_read(&amdgpu_hotplug_unmaps);
-		mappings = amdgpu_hotplug_mappings(dmabuf);
-		if (!mappings || time_after_eq(jiffies, end))
-			return mappings;
+	guard(spinlock)(&hotplug->attach_lock);
+	state = list_first_entry_or_null(todo, typeof(*state), node);
+	if (!state)
+		return NULL;
 
-		wait_event_timeout(amdgpu_hotplug_unmap_wait,
-				   atomic_read(&amdgpu_hotplug_unmaps) != unmaps,
-				   amdgpu_hotplug_left(end));
-	}
+	list_move(&state->node, &hotplug->attachments);
+	dmabuf = state->attach->dmabuf;
+	/* The importer has one until it has detached */
+	get_dma_buf(dmabuf);
+
+	return dmabuf;
 }
 
 /**
  * amdgpu_hotplug_revoke_dma_bufs - revoke the exported buffers of a GPU
  * @adev: amdgpu device, which is gone or being removed
  *
- * See the overview above. The buffers are found in the list of all dma-bufs: who
- * exports one while this runs finds that nobody can map it. Importers that keep
- * what they were told to give back are waited for, and in the end complained of.
+ * See the overview above. Who exports or attaches to a buffer while this runs
+ * finds that nobody can map it. Importers may give mappings back later than they
+ * are told to: they are waited for, and in the end complained of.
  *
- * Context: process, any number of times, when the fences of the GPU are
- * signalled. Takes reservation locks.
+ * Context: process, any number of times, but one at a time, when the fences of
+ * the GPU are signalled. Takes reservation locks.
  */
 void amdgpu_hotplug_revoke_dma_bufs(struct amdgpu_device *adev)
 {
 	unsigned long end = jiffies + msecs_to_jiffies(AMDGPU_HOTPLUG_REVOKE_MS);
-	unsigned int mappings = 0;
+	struct amdgpu_hotplug *hotplug = &adev->hotplug;
+	unsigned int mappings;
 	struct dma_buf *dmabuf;
 	bool done = true;
+	LIST_HEAD(todo);
 
-	for (dmabuf = dma_buf_iter_begin(); dmabuf;
-	     dmabuf = dma_buf_iter_next(dmabuf)) {
-		struct amdgpu_bo *bo;
+	/* What is attached from now on can't be mapped */
+	scoped_guard(spinlock, &hotplug->attach_lock)
+		list_splice_init(&hotplug->attachments, &todo);
 
-		if (dmabuf->ops != &amdgpu_dmabuf_ops)
-			continue;
-
-		bo = amdgpu_hotplug_exported(dmabuf);
-		if (amdgpu_ttm_adev(bo->tbo.bdev) != adev)
-			continue;
-
+	while ((dmabuf = amdgpu_hotplug_next(hotplug, &todo))) {
 		done &= amdgpu_hotplug_invalidate(dmabuf, end);
-		mappings += amdgpu_hotplug_wait_unmapped(dmabuf, end);
+		dma_buf_put(dmabuf);
 	}
 
+	wait_var_event_timeout(&hotplug->attachments,
+			       !amdgpu_hotplug_mappings(hotplug),
+			       amdgpu_hotplug_left(end));
+	mappings = amdgpu_hotplug_mappings(hotplug);
 	if (mappings)
 		dev_err(adev->dev,
 			"other devices keep %u mappings of its exported buffers\n",

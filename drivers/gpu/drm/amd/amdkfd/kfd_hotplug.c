@@ -420,8 +420,8 @@ static void kfd_hotplug_wait_for_reset(struct amdgpu_device *adev)
 
 	while (!amdgpu_hotplug_admits(adev) && !amdgpu_hotplug_lost(adev) &&
 	       time_before(jiffies, end)) {
-		if (down_read_trylock(&adev->reset_domain->sem)) {
-			up_read(&adev->reset_domain->sem);
+		if (amdgpu_reset_domain_read_trylock(adev->reset_domain)) {
+			amdgpu_reset_domain_read_unlock(adev->reset_domain);
 			break;
 		}
 		schedule_timeout_uninterruptible(1);

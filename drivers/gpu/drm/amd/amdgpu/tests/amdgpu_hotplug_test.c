@@ -526,6 +526,44 @@ static void reset_shared_at_its_end(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, amdgpu_in_reset(gpu->adev));
 }
 
+static void mock_recovery_end(struct work_struct *work)
+{
+	struct mock_work *end = container_of(work, struct mock_work, work);
+
+	amdgpu_device_unpark_reset_domain(end->adev->reset_domain);
+	amdgpu_device_unlock_reset_domain(end->adev->reset_domain);
+}
+
+/* PCI error recovery keeps all others out, and can be ended by another task */
+static void reset_parked(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "parked");
+	struct amdgpu_device *adev = gpu->adev;
+	struct amdgpu_reset_domain *domain = adev->reset_domain;
+	struct mock_work *next = mock_work(test, adev, mock_next_reset);
+	struct mock_work *end = mock_work(test, adev, mock_recovery_end);
+	bool let_in;
+
+	amdgpu_device_lock_reset_domain(domain);
+	amdgpu_device_park_reset_domain(domain);
+	queue_work(domain->wq, &next->work);
+	msleep(20);
+	KUNIT_EXPECT_FALSE(test, READ_ONCE(next->ran));
+	KUNIT_EXPECT_TRUE(test, amdgpu_in_reset(adev));
+	let_in = amdgpu_reset_domain_read_trylock(domain);
+	KUNIT_EXPECT_FALSE(test, let_in);
+	if (let_in)
+		amdgpu_reset_domain_read_unlock(domain);
+
+	queue_work(system_dfl_wq, &end->work);
+	flush_work(&end->work);
+	flush_work(&next->work);
+	KUNIT_EXPECT_TRUE(test, next->ran);
+	KUNIT_EXPECT_FALSE(test, amdgpu_in_reset(adev));
+	amdgpu_reset_domain_read_lock(domain);
+	amdgpu_reset_domain_read_unlock(domain);
+}
+
 static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_once),
 	KUNIT_CASE(lost_while_removed),
@@ -538,6 +576,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(reset_when_removed),
 	KUNIT_CASE(reset_after_reset),
 	KUNIT_CASE(reset_shared_at_its_end),
+	KUNIT_CASE(reset_parked),
 	KUNIT_CASE(removal_ends_hung_reset),
 	KUNIT_CASE(removal_gives_up_when_overdue),
 	KUNIT_CASE(removal_drops_queued_reset),
