@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "hotplug/kernel_log.h"
+
 namespace hotplug {
 
 namespace {
@@ -97,11 +99,17 @@ void AgentClient::on_event(const json& event) {
     std::lock_guard lock(mutex_);
     const std::string name = event.at("event").get<std::string>();
     if (name == "kmsg") {
-        kernel_log_.push_back({event.at("level").get<int>(), event.at("seq").get<uint64_t>(),
-                               event.at("time_us").get<uint64_t>(),
-                               event.at("text").get<std::string>()});
-    } else if (name == "kmsg_lost" || name == "kmsg_error") {
-        ++kernel_log_gaps_;
+        KernelLine record{event.at("level").get<int>(), event.at("seq").get<uint64_t>(),
+                          event.at("time_us").get<uint64_t>(), event.at("text").get<std::string>()};
+        // Also where kmsg_lost has told of it: lines can be lost behind the agent, too.
+        if (record.seq > next_seq_) {
+            note_gap(record.time_us, fmt::format("{}", record.seq - next_seq_));
+        }
+        next_seq_ = record.seq + 1;
+        kernel_log_.push_back(std::move(record));
+    } else if (name == "kmsg_error") {
+        note_gap(kernel_log_.empty() ? 0 : kernel_log_.back().time_us,
+                 event.at("error").get<std::string>());
     } else if (name == "output") {
         jobs_[event.at("job").get<JobId>()].lines.push_back(
             {Deadline::Clock::now(), event.at("line").get<std::string>()});
@@ -112,6 +120,13 @@ void AgentClient::on_event(const json& event) {
         hello_ = parse_hello(event);
     }
     changed_.notify_all();
+}
+
+void AgentClient::note_gap(uint64_t time_us, const std::string& what) {
+    kernel_log_.push_back({.level = 3,
+                           .seq = next_seq_,
+                           .time_us = time_us,
+                           .text = fmt::format("{} ({})", log_gap_line, what)});
 }
 
 hp::Result<AgentHello> AgentClient::wait_hello(Deadline deadline) {
@@ -130,6 +145,23 @@ hp::Result<AgentHello> AgentClient::wait_hello(Deadline deadline) {
         return tl::unexpected(matched.error());
     }
     return *hello;
+}
+
+hp::Result<bool> AgentClient::meet_again(std::chrono::milliseconds patience) {
+    if (request("hello", json::object(), Deadline::after(patience))) {
+        return true;
+    }
+    {
+        std::lock_guard lock(mutex_);
+        hello_.reset();
+    }
+    const Deadline deadline = Deadline::after(patience);
+    if (auto connected = conversation_->reconnect(deadline); !connected) {
+        return tl::unexpected(connected.error());
+    }
+    std::unique_lock lock(mutex_);
+    deadline.wait(changed_, lock, [&] { return hello_.has_value(); });
+    return hello_.has_value();
 }
 
 hp::Result<json> AgentClient::request(std::string_view verb, json members, Deadline deadline) {
@@ -352,11 +384,6 @@ uint64_t LogMark::log_time(Deadline::Clock::time_point when) const {
     auto time = std::chrono::duration_cast<std::chrono::microseconds>(when - host).count() +
                 static_cast<int64_t>(log_us);
     return time < 0 ? 0 : static_cast<uint64_t>(time);
-}
-
-unsigned AgentClient::kernel_log_gaps() const {
-    std::lock_guard lock(mutex_);
-    return kernel_log_gaps_;
 }
 
 hp::Result<void> AgentClient::synchronise_clock(Deadline deadline) {

@@ -93,6 +93,13 @@ public:
     /// Waits for the agent's first word and matches the two clocks.
     hp::Result<AgentHello> wait_hello(Deadline deadline);
 
+    /// For a guest that may be asleep. Suspended and woken up, its virtio-serial port takes the
+    /// host for disconnected: virtcons_restore() asks whether it is there before it gives a buffer
+    /// for the answer. So if the agent does not answer within `patience`, connects anew and waits
+    /// as long for its hello. False: it sleeps on. What was on its way to a guest that is awake
+    /// after all is lost: log_gap_line tells of it.
+    hp::Result<bool> meet_again(std::chrono::milliseconds patience);
+
     /// Any request of the protocol; the answer's members when `ok`, else its `error`.
     hp::Result<nlohmann::json> request(std::string_view verb, nlohmann::json members,
                                        Deadline deadline);
@@ -140,7 +147,7 @@ public:
                                        std::string_view awaited, Deadline deadline);
 
     // Kernel log. Lines are kept from the first record of the boot on; an index never changes
-    // meaning.
+    // meaning. Where records are missing, for whatever reason, a line says so (log_gap_line).
     size_t kernel_log_size() const;
     std::vector<KernelLine> kernel_log(size_t from = 0) const;
     hp::Result<KernelLine> wait_kernel_line(size_t from,
@@ -148,9 +155,6 @@ public:
                                             std::string_view awaited, Deadline deadline) const;
     /// Writes a line into the guest's kernel log and matches the log's clock with the host's by it.
     hp::Result<LogMark> mark_kernel_log(const std::string& text, Deadline deadline);
-    /// How many times the agent told that it could not read records, or that they were overwritten
-    /// before it did.
-    unsigned kernel_log_gaps() const;
 
     // Clocks.
     hp::Result<void> synchronise_clock(Deadline deadline);
@@ -163,6 +167,7 @@ public:
 private:
     AgentClient() = default;
     void on_event(const nlohmann::json& event);
+    void note_gap(uint64_t time_us, const std::string& what);
     hp::Result<size_t> wait_kernel_line_index(size_t from,
                                               const std::function<bool(const KernelLine&)>& wanted,
                                               std::string_view awaited, Deadline deadline) const;
@@ -171,7 +176,7 @@ private:
     mutable std::condition_variable changed_;
     std::optional<AgentHello> hello_;
     std::vector<KernelLine> kernel_log_;
-    unsigned kernel_log_gaps_ = 0;
+    uint64_t next_seq_ = 0;
     std::map<JobId, JobView> jobs_;
     Deadline::Clock::time_point guest_zero_{};  // host time at which the guest's clock was 0
 

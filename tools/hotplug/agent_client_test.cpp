@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <cstring>
 
 #include "hotplug/fake_server_for_test.h"
@@ -70,7 +71,24 @@ json state() {
 /// Answers by `do`; `writes` are held back until release().
 class FakeAgent {
 public:
+    /// As one in a guest that is suspended: deaf, also after it woke up, until the host connects
+    /// anew. Then it says hello.
+    void sleep() { asleep_ = deaf_ = true; }
+    void wake() { asleep_ = false; }
+    std::string greeting() {
+        if (asleep_ || !deaf_) {
+            return "";
+        }
+        deaf_ = false;
+        return line({{"event", "hello"},
+                     {"version", 1},
+                     {"kernel", "7.3.4"},
+                     {"uptime_us", guest_uptime_us}});
+    }
     std::string answer(const std::string& text) {
+        if (deaf_) {
+            return "";
+        }
         json request = json::parse(text);
         std::string verb = request["do"];
         json answer{{"id", request["id"]}, {"ok", true}};
@@ -107,7 +125,7 @@ public:
             text = text.substr(std::strlen("<6>"), text.find('\n') - std::strlen("<6>"));
             return line({{"event", "kmsg"},
                          {"level", 6},
-                         {"seq", 9},
+                         {"seq", next_seq()},
                          {"time_us", 2'000'000},
                          {"text", text}}) +
                    line(answer);
@@ -121,9 +139,13 @@ public:
         return line(answer);
     }
     const std::string& held() const { return held_; }
+    uint64_t next_seq() { return seq_++; }
 
 private:
     std::string held_;
+    std::atomic<uint64_t> seq_ = 0;  // of the kernel log
+    std::atomic<bool> asleep_ = false;
+    std::atomic<bool> deaf_ = false;
 };
 
 class AgentClientTest : public testing::Test {
@@ -138,12 +160,16 @@ protected:
             line({{"event", "hello"}, {"version", 1}, {"kernel", "7.3.4"}, {"uptime_us", 1000}}));
     }
     void log_line(uint64_t time_us, const std::string& text) {
-        server_.say(line(
-            {{"event", "kmsg"}, {"level", 6}, {"seq", 1}, {"time_us", time_us}, {"text", text}}));
+        server_.say(line({{"event", "kmsg"},
+                          {"level", 6},
+                          {"seq", agent_.next_seq()},
+                          {"time_us", time_us},
+                          {"text", text}}));
     }
 
     FakeAgent agent_;
-    FakeServer server_{[this](const std::string& line) { return agent_.answer(line); }};
+    FakeServer server_{[this](const std::string& line) { return agent_.answer(line); },
+                       [this] { return agent_.greeting(); }};
     std::unique_ptr<AgentClient> client_;
 };
 
@@ -285,9 +311,61 @@ TEST_F(AgentClientTest, KernelLog) {
     EXPECT_EQ(client_->kernel_log(1).at(0).text, "two");
     EXPECT_TRUE(client_->kernel_log(9).empty());
     EXPECT_FALSE(client_->wait_kernel_line(2, two, "two", Deadline::after(milliseconds(20))));
-    server_.say(line({{"event", "kmsg_lost"}}));
+}
+
+TEST_F(AgentClientTest, MissingRecordsOfTheKernelLogAreTold) {
+    const auto record = [&](uint64_t seq) {
+        server_.say(line(
+            {{"event", "kmsg"}, {"level", 6}, {"seq", seq}, {"time_us", 5}, {"text", "x"}}));
+    };
+    record(0);
+    record(1);
+    record(4);
+    server_.say(line({{"event", "kmsg_error"}, {"error", "Input/output error"}}));
     EXPECT_TRUE(client_->list("/sys", soon()));  // what came before the answer is taken in
-    EXPECT_EQ(client_->kernel_log_gaps(), 1u);
+    std::vector<std::string> texts;
+    for (const KernelLine& line : client_->kernel_log()) {
+        texts.push_back(line.text);
+    }
+    EXPECT_EQ(texts, (std::vector<std::string>{
+                         "x", "x", "hpctl: records of the kernel log are missing (2)", "x",
+                         "hpctl: records of the kernel log are missing (Input/output error)"}));
+}
+
+TEST_F(AgentClientTest, AnAgentThatAnswersIsNotHungUpOn) {
+    auto met = client_->meet_again(seconds(10));
+    ASSERT_TRUE(met) << met.error().message;
+    EXPECT_TRUE(*met);
+    EXPECT_EQ(server_.connections(), 1);
+}
+
+TEST_F(AgentClientTest, AnAgentThatSleptIsMetAgain) {
+    auto write = client_->start_write("/slow", "1", seconds(60));
+    ASSERT_TRUE(write) << write.error().message;
+    ASSERT_TRUE(client_->list("/sys", soon())) << "so that the write has arrived";
+    agent_.sleep();
+    auto met = client_->meet_again(milliseconds(50));
+    ASSERT_TRUE(met) << met.error().message;
+    EXPECT_FALSE(*met) << "it sleeps";
+    EXPECT_EQ(server_.connections(), 2);
+
+    agent_.wake();
+    met = client_->meet_again(seconds(10));
+    ASSERT_TRUE(met) << met.error().message;
+    EXPECT_TRUE(*met);
+    server_.say(agent_.held());
+    auto done = write->wait(soon());
+    ASSERT_TRUE(done) << done.error().message;
+    EXPECT_EQ(done->elapsed_us, 60'000'000u) << "asked for before, answered after";
+}
+
+TEST_F(AgentClientTest, AMachineThatEndedIsNotMetAgain) {
+    agent_.sleep();
+    server_.close();
+    auto met = client_->meet_again(milliseconds(50));
+    ASSERT_FALSE(met);
+    EXPECT_NE(met.error().message.find("the guest's agent"), std::string::npos);
+    EXPECT_FALSE(client_->connected());
 }
 
 TEST_F(AgentClientTest, MarkMatchesTheLogsClock) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the other end of a unix socket in unit tests: takes one client, hands what it sends to a
-// function, sends what that returns. Thread: serves on its own thread, which the destructor ends;
-// say() and hang_up() from the test's.
+// Purpose: the other end of a unix socket in unit tests: takes clients, one after the other, hands
+// what they send to a function, sends what that returns. Thread: serves on its own thread, which
+// the destructor ends; say(), hang_up() and close() from the test's.
 #pragma once
 
 #include <poll.h>
@@ -30,7 +30,10 @@ public:
     /// Gets a line, returns what to send back (nothing, or lines with their newlines).
     using Answer = std::function<std::string(const std::string& line)>;
 
-    explicit FakeServer(Answer answer, std::string greeting = "")
+    /// What a client hears first.
+    using Greeting = std::function<std::string()>;
+
+    explicit FakeServer(Answer answer, Greeting greeting = [] { return std::string(); })
         : directory_(TemporaryDirectory::make().value()),
           answer_(std::move(answer)),
           greeting_(std::move(greeting)),
@@ -46,8 +49,7 @@ public:
         thread_ = std::thread([this] { serve(); });
     }
     ~FakeServer() {
-        ::shutdown(listener_.get(), SHUT_RDWR);
-        hang_up();
+        close();
         thread_.join();
     }
     FakeServer(const FakeServer&) = delete;
@@ -63,6 +65,15 @@ public:
         });
         send(text);
     }
+    /// Takes no client any more.
+    void close() {
+        ::shutdown(listener_.get(), SHUT_RDWR);
+        hang_up();
+    }
+    int connections() const {
+        std::lock_guard lock(mutex_);
+        return connections_;
+    }
     void hang_up() {
         std::lock_guard lock(mutex_);
         ::shutdown(client_.get(), SHUT_RDWR);
@@ -75,15 +86,17 @@ public:
 
 private:
     void serve() {
-        hp::Fd client(::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC));
-        if (!client) {
-            return;
+        while (hp::Fd client{::accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC)}) {
+            serve(std::move(client));
         }
-        int fd = client.get();
+    }
+    void serve(hp::Fd client) {
+        const int fd = client.get();
         {
             std::lock_guard lock(mutex_);
             client_ = std::move(client);
-            send(greeting_);
+            ++connections_;
+            send(greeting_());
             changed_.notify_all();
         }
         std::string pending;
@@ -110,11 +123,12 @@ private:
 
     TemporaryDirectory directory_;
     Answer answer_;
-    std::string greeting_;
+    Greeting greeting_;
     hp::Fd listener_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     hp::Fd client_;
+    int connections_ = 0;
     std::vector<std::string> packets_;
     std::thread thread_;
 };

@@ -68,8 +68,11 @@ private:
     FakePci pci_;
     TemporaryDirectory logs_ = TemporaryDirectory::make().value();
     FakeServer qmp_server_{[this](const std::string& line) { return answer_qmp(line); },
-                           R"({"QMP":{"version":{"qemu":{"major":11}},"capabilities":[]}})"
-                           "\r\n"};
+                           [] {
+                               return std::string(
+                                   R"({"QMP":{"version":{"qemu":{"major":11}},"capabilities":[]}})"
+                                   "\r\n");
+                           }};
     FakeServer qtest_server_{[this](const std::string& line) { return answer_qtest(line); }};
     std::unique_ptr<QmpClient> qmp_;
     std::unique_ptr<QtestClient> qtest_;

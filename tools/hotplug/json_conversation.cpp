@@ -16,10 +16,11 @@ struct JsonConversation::Shared {
     uint64_t next_id = 1;
     std::map<uint64_t, std::optional<nlohmann::json>> answers;  // of the requests not given up
     std::optional<std::string> ended;
+    bool hanging_up = false;  // the end of the channel is our own doing
 
     void end(std::string reason) {
         std::lock_guard lock(mutex);
-        if (!ended) {
+        if (!ended && !hanging_up) {
             ended = std::move(reason);
         }
         changed.notify_all();
@@ -42,14 +43,23 @@ struct JsonConversation::Shared {
 hp::Result<std::unique_ptr<JsonConversation>> JsonConversation::connect(
     const std::string& socket_path, std::string peer, LineChannel::Log log, EventHandler on_event,
     Deadline deadline) {
-    auto socket = connect_unix(socket_path, deadline);
-    if (!socket) {
-        return hp::fail(fmt::format("{}: {}", peer, socket.error().message));
-    }
     std::unique_ptr<JsonConversation> conversation(new JsonConversation);
-    auto shared = std::make_shared<Shared>(std::move(peer));
-    conversation->shared_ = shared;
-    auto on_line = [shared, on_event = std::move(on_event)](std::string_view line) {
+    conversation->socket_path_ = socket_path;
+    conversation->log_ = std::move(log);
+    conversation->on_event_ = std::move(on_event);
+    conversation->shared_ = std::make_shared<Shared>(std::move(peer));
+    if (auto opened = conversation->open(deadline); !opened) {
+        return tl::unexpected(opened.error());
+    }
+    return conversation;
+}
+
+hp::Result<void> JsonConversation::open(Deadline deadline) {
+    auto socket = connect_unix(socket_path_, deadline);
+    if (!socket) {
+        return hp::fail(fmt::format("{}: {}", shared_->peer, socket.error().message));
+    }
+    auto on_line = [shared = shared_, on_event = on_event_](std::string_view line) {
         try {
             auto message = nlohmann::json::parse(line);
             if (message.contains("id")) {
@@ -61,10 +71,26 @@ hp::Result<std::unique_ptr<JsonConversation>> JsonConversation::connect(
             shared->end(fmt::format("it does not speak the protocol: {}", error.what()));
         }
     };
-    conversation->channel_ = std::make_unique<LineChannel>(
-        std::move(*socket), std::move(log), std::move(on_line),
-        [shared](std::string reason) { shared->end(std::move(reason)); });
-    return conversation;
+    channel_ = std::make_unique<LineChannel>(
+        std::move(*socket), log_, std::move(on_line),
+        [shared = shared_](std::string reason) { shared->end(std::move(reason)); });
+    return {};
+}
+
+hp::Result<void> JsonConversation::reconnect(Deadline deadline) {
+    std::lock_guard channel_lock(channel_mutex_);
+    const auto hang_up = [&](bool now) {
+        std::lock_guard lock(shared_->mutex);
+        shared_->hanging_up = now;
+    };
+    hang_up(true);
+    channel_.reset();
+    hang_up(false);
+    auto opened = open(deadline);
+    if (!opened) {
+        shared_->end(opened.error().message);
+    }
+    return opened;
 }
 
 JsonConversation::~JsonConversation() = default;
@@ -87,6 +113,10 @@ hp::Result<JsonConversation::Pending> JsonConversation::start(nlohmann::json mes
     }
     Pending pending(shared_, id, std::move(what));
     message["id"] = id;
+    std::lock_guard lock(channel_mutex_);
+    if (!channel_) {
+        return hp::fail(fmt::format("{}: it could not be reached again ({})", shared_->peer, what));
+    }
     if (auto sent = channel_->send(message.dump()); !sent) {
         return hp::fail(
             fmt::format("{}: {} ({})", shared_->peer, sent.error().message, pending.what_));

@@ -34,6 +34,10 @@ public:
                                                                  EventHandler on_event,
                                                                  Deadline deadline);
     ~JsonConversation();
+
+    /// Hangs up and connects again, to a peer that goes on with what it has to say. Requests that
+    /// were not answered stay open. Lines that were on their way are lost.
+    hp::Result<void> reconnect(Deadline deadline);
     JsonConversation(const JsonConversation&) = delete;
     JsonConversation& operator=(const JsonConversation&) = delete;
 
@@ -66,7 +70,13 @@ public:
 
 private:
     JsonConversation() = default;
+    hp::Result<void> open(Deadline deadline);
+
+    std::string socket_path_;
+    LineChannel::Log log_;
+    EventHandler on_event_;
     std::shared_ptr<Shared> shared_;
+    std::mutex channel_mutex_;
     std::unique_ptr<LineChannel> channel_;
 };
 

@@ -172,6 +172,9 @@ std::optional<Start> match_start(std::string_view text) {
             return start;
         }
     }
+    if (text.starts_with(log_gap_line)) {
+        return Start{ComplaintKind::log_gap, std::string(log_gap_line)};
+    }
     if (text.starts_with("irq ") && text.find("nobody cared") != std::string_view::npos) {
         return Start{ComplaintKind::bug, "irq: nobody cared"};
     }
@@ -364,6 +367,7 @@ std::string_view to_string(ComplaintKind kind) {
         case ComplaintKind::hung_task: return "hung task";
         case ComplaintKind::lockup: return "lockup";
         case ComplaintKind::rcu_stall: return "RCU stall";
+        case ComplaintKind::log_gap: return "log gap";
         case ComplaintKind::kmemleak: return "kmemleak";
         case ComplaintKind::panic: return "panic";
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: finds what the guest kernel complained about: BUG, WARNING, Oops, KASAN, KFENCE, UBSAN,
-// lockdep, hung task, lockup, RCU stall, kmemleak, DMA-API, SLUB, list and refcount corruption, and
-// any other stack trace. Thread: pure functions. Not modelled: the meaning of a driver's own
-// messages. Error lines without a stack are notes, never complaints.
+// lockdep, hung task, lockup, RCU stall, kmemleak, DMA-API, SLUB, list and refcount corruption, any
+// other stack trace, and gaps in the log, in which each of these may have been. Thread: pure
+// functions. Not modelled: the meaning of a driver's own messages. Error lines without a stack are
+// notes, never complaints.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@
 namespace hotplug {
 
 enum class ComplaintKind {
+    log_gap,  // not the kernel's: records are missing
     trace,  // a stack trace under a message that none of the others claims
     warning,
     bug,
@@ -64,6 +66,9 @@ struct KernelLogSummary {
 /// Reads the records in order. Depends on the shape of reports (first words, markers, stack
 /// frames), not on the wording of one kernel version.
 KernelLogSummary classify(std::span<const KernelLine> records);
+
+/// Begins the line that stands in the log where records are missing.
+inline constexpr std::string_view log_gap_line = "hpctl: records of the kernel log are missing";
 
 /// "[   62.695402] text", as the console prints it.
 std::string format_record(uint64_t time_us, std::string_view text);

@@ -161,6 +161,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "RCU stall"},
         OneLine{"kmemleak: 3 new suspected memory leaks (see /sys/kernel/debug/kmemleak)",
                 ComplaintKind::kmemleak, "kmemleak: suspected memory leaks"},
+        OneLine{"hpctl: records of the kernel log are missing (7)", ComplaintKind::log_gap,
+                "hpctl: records of the kernel log are missing"},
         OneLine{"BUG kmalloc-64 (Not tainted): Poison overwritten", ComplaintKind::slub,
                 "SLUB: Poison overwritten in kmalloc-64"},
         OneLine{"list_del corruption. prev->next should be ff1100, but was dead0",

@@ -29,6 +29,14 @@ constexpr std::chrono::seconds agent_margin{60};
 constexpr std::chrono::seconds action_deadline{120};
 constexpr std::chrono::milliseconds action_poll{10};
 constexpr uint64_t never = ~0ull;
+// The guest falls asleep, sleeps and wakes up in about this time: no use in asking before.
+constexpr std::chrono::seconds sleep_time{5};
+// Longer than an agent that is awake needs for an answer.
+constexpr std::chrono::seconds sleeper_patience{2};
+// Down to what pci_pm_suspend_noirq() does, D3hot, and back after a second.
+const std::string suspend_command =
+    "echo 1 > /sys/module/suspend/parameters/pm_test_delay && "
+    "echo platform > /sys/power/pm_test && echo freeze > /sys/power/state";
 
 std::chrono::microseconds span(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
@@ -133,6 +141,9 @@ private:
     hp::Result<void> by_late_sysfs_remove(hp::Result<void> (EmulatorClient::*failure)());
     hp::Result<void> by_access();
     bool plugs() const { return timeline_.loss == Loss::at_access && options_.during == plugging; }
+    bool suspends() const {
+        return timeline_.loss == Loss::at_access && options_.during == suspending;
+    }
     hp::Result<bool> ended(const std::optional<JobId>& job);
 
     void mark_event() {
@@ -292,6 +303,12 @@ hp::Result<void> Removal::by_late_sysfs_remove(hp::Result<void> (EmulatorClient:
 
 // What `during` is has ended: the command, or the way of a new board into use.
 hp::Result<bool> Removal::ended(const std::optional<JobId>& job) {
+    if (suspends()) {
+        // Before it is asked for: the news of its end may have come with the hello.
+        if (auto met = agent_.meet_again(sleeper_patience); !met) {
+            return met;
+        }
+    }
     if (job) {
         return agent_.job(*job).exit.has_value();
     }
@@ -322,7 +339,8 @@ hp::Result<void> Removal::by_access() {
             return plugged;
         }
     } else {
-        auto spawned = agent_.spawn("action", {"sh", "-c", options_.during});
+        auto spawned = agent_.spawn(
+            "action", {"sh", "-c", suspends() ? suspend_command : options_.during});
         if (!spawned) {
             return tl::unexpected(spawned.error());
         }
@@ -330,7 +348,9 @@ hp::Result<void> Removal::by_access() {
     }
     const Deadline action_over = Deadline::after(action_deadline);
     // ended() asks the guest when a board was plugged in: less often.
-    const auto pace = job ? action_poll : poll_interval;
+    const std::chrono::milliseconds pace = suspends() ? sleep_time
+                                           : job      ? action_poll
+                                                      : poll_interval;
     while (true) {
         auto heard = emulator.wait_event("vanished", earlier, action_over.within(pace));
         if (heard) {
@@ -377,6 +397,21 @@ hp::Result<void> Removal::by_access() {
         return pulled;
     }
     announce();
+    // A guest that sleeps can be asked nothing.
+    while (suspends()) {
+        const auto over = ended(job);
+        if (!over) {
+            return tl::unexpected(over.error());
+        }
+        if (*over) {
+            break;
+        }
+        if (action_over.expired()) {
+            timeline_.stuck = action_over.missed("the guest to wake up");
+            return {};
+        }
+        deadline_.pause(poll_interval);
+    }
     if (auto over = wait_until_over(nullptr); !over) {
         return over;
     }

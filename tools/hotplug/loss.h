@@ -58,7 +58,7 @@ struct LossOptions {
     /// Longer than any pause of a driver that goes on talking to its device afterwards.
     std::chrono::milliseconds still{15'000};
     /// at_access: what is under way. A command for the guest's shell, or plugging the board in,
-    /// which needs an empty slot.
+    /// which needs an empty slot, or suspending the guest, which then wakes up by itself.
     std::string during;
     /// at_access: the GPU is gone before this access (1: the first) of `during`; 0, or more than it
     /// makes: when `during` has ended.
@@ -67,6 +67,8 @@ struct LossOptions {
 
 /// LossOptions::during of a board that is plugged in.
 inline constexpr std::string_view plugging = "plug";
+/// And of a guest that is suspended to idle, as far as its devices go, for a second.
+inline constexpr std::string_view suspending = "suspend";
 
 /// Times count from `event`; one that is empty did not happen before the deadline.
 struct LossTimeline {

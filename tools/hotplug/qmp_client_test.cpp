@@ -43,7 +43,8 @@ std::string qemu(const std::string& line) {
 
 class QmpClientTest : public testing::Test {
 protected:
-    QmpClientTest() : server_(qemu, greeting), logs_(TemporaryDirectory::make().value()) {
+    QmpClientTest()
+        : server_(qemu, [] { return greeting; }), logs_(TemporaryDirectory::make().value()) {
         auto client = QmpClient::connect(server_.path(), log(), Deadline::after(seconds(10)));
         if (client) {
             client_ = std::move(*client);

@@ -26,6 +26,7 @@ public:
     void attach(PciHost&) override { config_.reset(); }
     void detach() override {}
     void reset() override { config_.reset(); }
+    bool asleep() const override { return config_.in_d3hot(); }
 
 private:
     uint64_t vram_bytes_;

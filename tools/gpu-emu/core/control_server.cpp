@@ -190,7 +190,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 9> verbs = {{
+    static constexpr std::array<Verb, 10> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -223,6 +223,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"vanish_after", "accesses", any_count,
          [](LossGate& gate, uint64_t accesses) {
              gate.vanish_after(accesses);
+             return hp::Result<void>();
+         }},
+        {"vanish_asleep", nullptr, 0,
+         [](LossGate& gate, uint64_t) {
+             gate.vanish_asleep();
              return hp::Result<void>();
          }},
     }};

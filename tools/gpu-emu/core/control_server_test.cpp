@@ -151,6 +151,8 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     function.host->raise_msi(0);
     EXPECT_EQ(host.interrupts, 2);
 
+    EXPECT_TRUE(ok({{"do", "vanish_asleep"}}));
+    EXPECT_EQ(gate->state(), LossGate::State::present);
     EXPECT_TRUE(ok({{"do", "vanish_after"}, {"accesses", 1}}));
     std::array<std::byte, 4> raw{};
     gate->read(Region::bar5, 0, raw);

@@ -312,6 +312,10 @@ void Gpu::reset() {
     impl_->reset(ResetKind::link);
 }
 
+bool Gpu::asleep() const {
+    return impl_->config.in_d3hot();
+}
+
 const Profile& Gpu::profile() const {
     return impl_->profile;
 }

@@ -36,6 +36,7 @@ public:
     void attach(PciHost& host) override;
     void detach() override;
     void reset() override;
+    bool asleep() const override;
 
     const Profile& profile() const;
     RegisterFile& registers();

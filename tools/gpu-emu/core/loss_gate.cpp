@@ -86,9 +86,22 @@ void LossGate::vanish_after(uint64_t accesses) {
     }
 }
 
+void LossGate::vanish_asleep() {
+    vanish_asleep_ = true;
+    fall_asleep();
+}
+
+/// The host may just have put the function to sleep.
+void LossGate::fall_asleep() {
+    if (vanish_asleep_ && !lost() && function_.asleep()) {
+        vanish();
+    }
+}
+
 void LossGate::lose(std::optional<Access> at) {
     const Vanishing how{.accesses = accesses_, .prefix = prefix_, .at = at};
     vanish_after(0);
+    vanish_asleep_ = false;
     after_loss_ = {};
     first_after_loss_.clear();
     lost_at_ns_ = hp::monotonic_ns();
@@ -175,6 +188,9 @@ void LossGate::write(Region region, uint64_t offset, std::span<const std::byte> 
     witness(kind, region, offset, in);
     if (answers(region)) {
         function_.write(region, offset, in);
+    }
+    if (region == Region::config) {
+        fall_asleep();
     }
 }
 

@@ -101,6 +101,9 @@ public:
     /// Vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA count. 0
     /// disarms.
     void vanish_after(uint64_t accesses);
+    /// Vanishes once the host has put the function into D3hot: a board that is taken out of a
+    /// machine that sleeps.
+    void vanish_asleep();
     /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
     /// black hole is gone from its first moment, and learns in this way that it stands for a loss.
     void reset_counters();
@@ -127,6 +130,7 @@ public:
     void attach(PciHost& host) override;
     void detach() override;
     void reset() override;
+    bool asleep() const override { return function_.asleep(); }
 
 private:
     std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override;
@@ -140,6 +144,7 @@ private:
     void lose(std::optional<Access> at = std::nullopt);
     void vanish_at(std::optional<Access> at);
     void step(const Access& access);
+    void fall_asleep();
     void witness(TraceKind kind, Region region, uint64_t offset, std::span<const std::byte> data);
     void count(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
     void trace(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
@@ -158,6 +163,7 @@ private:
     uint64_t drop_interrupts_ = 0;
     uint64_t duplicate_interrupts_ = 0;
     uint64_t vanish_after_ = 0;
+    bool vanish_asleep_ = false;
     std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited
 
     uint64_t attachments_ = 0;

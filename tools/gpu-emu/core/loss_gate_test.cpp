@@ -236,6 +236,29 @@ TEST_F(LossGateTest, ItCanVanishUnderADmaOfItsOwn) {
     EXPECT_EQ(total(TraceKind::dma_write), 0u);
 }
 
+TEST_F(LossGateTest, ItCanVanishWhenTheHostPutsItToSleep) {
+    gate.vanish_asleep();
+    write(Region::config, 4);
+    EXPECT_EQ(gate.state(), LossGate::State::present) << "it is awake";
+    function.sleeps = true;
+    EXPECT_EQ(read(Region::bar5), alive);
+    write(Region::config, 4);
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(function.written, (std::vector<uint64_t>{4, 4})) << "the write arrived";
+    EXPECT_EQ(late(TraceKind::config_write), 0u) << "it was made before the loss";
+
+    gate.restore();
+    write(Region::config, 4);
+    EXPECT_EQ(gate.state(), LossGate::State::present) << "asked for once";
+}
+
+TEST_F(LossGateTest, OneThatSleepsVanishesAtOnce) {
+    function.sleeps = true;
+    gate.vanish_asleep();
+    EXPECT_EQ(read(Region::bar5), ones);
+    EXPECT_EQ(vanish_calls, 1);
+}
+
 TEST_F(LossGateTest, ZeroDisarms) {
     gate.vanish_after(1);
     gate.vanish_after(0);

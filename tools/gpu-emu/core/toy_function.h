@@ -33,6 +33,7 @@ public:
     }
     void detach() override { ++detachments; }
     void reset() override { ++resets; }
+    bool asleep() const override { return sleeps; }
 
     PciHost* host = nullptr;
     int reads = 0;
@@ -40,6 +41,7 @@ public:
     int attachments = 0;
     int detachments = 0;
     int resets = 0;
+    bool sleeps = false;
 };
 
 class ToyHost : public PciHost {

@@ -18,6 +18,8 @@ constexpr unsigned vsec_cap = PCI_CFG_SPACE_SIZE;  // the extended space begins 
 
 constexpr uint32_t vsec_length = 0x10;
 
+constexpr uint32_t d3hot = 3;  // of PMCSR's PowerState
+
 }  // namespace
 
 ConfigSpace::ConfigSpace(Identity identity, std::function<void()> on_flr)
@@ -144,6 +146,10 @@ bool ConfigSpace::memory_enabled() const {
 
 bool ConfigSpace::bus_master() const {
     return (get(PCI_COMMAND, 2) & PCI_COMMAND_MASTER) != 0;
+}
+
+bool ConfigSpace::in_d3hot() const {
+    return (get(pm_cap + PCI_PM_CTRL, 2) & PCI_PM_CTRL_STATE_MASK) == d3hot;
 }
 
 void ConfigSpace::set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable) {

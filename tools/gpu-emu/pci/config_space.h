@@ -2,8 +2,8 @@
 // Purpose: the 4 KiB configuration space of a PCI Express endpoint: header with self-sizing BARs,
 // power management, PCI Express (gen 4 x16, function-level reset), MSI (64 bit, one vector) and one
 // vendor-specific extended capability. Thread: device loop only. Does not model: expansion ROM,
-// MSI-X (stock QEMU aborts when such a vfio-user device is unplugged), AER, power states (the field
-// can be written and does nothing).
+// MSI-X (stock QEMU aborts when such a vfio-user device is unplugged), AER, that a function in
+// D3hot does not answer (PMCSR's PowerState can be written and read).
 #pragma once
 
 #include <array>
@@ -44,6 +44,7 @@ public:
 
     bool memory_enabled() const;
     bool bus_master() const;
+    bool in_d3hot() const;
 
 private:
     struct Bar {

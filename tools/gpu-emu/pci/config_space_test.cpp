@@ -143,6 +143,16 @@ TEST_F(ConfigSpaceTest, CommandEnablesAndStatusClearsByOne) {
     EXPECT_EQ(get(0x06, 2), 0x0010u);
 }
 
+TEST_F(ConfigSpaceTest, TheHostPutsItToSleepAndWakesItUp) {
+    const uint32_t pmcsr = capabilities().at(0x01) + 4;
+    EXPECT_FALSE(space.in_d3hot());
+    put(pmcsr, 2, 0x3);
+    EXPECT_TRUE(space.in_d3hot());
+    EXPECT_EQ(get(pmcsr, 2), 0x000bu) << "no soft reset";
+    put(pmcsr, 2, 0x0);
+    EXPECT_FALSE(space.in_d3hot());
+}
+
 TEST_F(ConfigSpaceTest, FunctionLevelResetForgetsWhatTheHostWrote) {
     space.set_bar(5, 2u << 20, false, false);
     const uint32_t express = capabilities().at(0x10);

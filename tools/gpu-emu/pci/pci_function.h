@@ -70,6 +70,9 @@ public:
     /// Hot reset of the link asked for by the client (VFIO_USER_DEVICE_RESET): QEMU sends it for a
     /// secondary bus reset.
     virtual void reset() = 0;
+
+    /// The host has put it into D3hot (PCI Power Management 1.2, PMCSR).
+    virtual bool asleep() const = 0;
 };
 
 }  // namespace gpuemu

@@ -274,6 +274,7 @@ public:
     }
     void detach() override { ++detachments; }
     void reset() override { ++resets; }
+    bool asleep() const override { return false; }
 
     std::atomic<int> attachments = 0;
     std::atomic<int> detachments = 0;
