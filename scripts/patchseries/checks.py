@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 
+from patchseries import scenarios
 from patchseries.tree import Tree
 
 # No Signed-off-by before a human sends it; drivers/gpu/drm/amd/ is in MAINTAINERS whatever is added there; a Fixes: tag needs the
@@ -18,7 +19,8 @@ FIXES = r'[0-9a-f]{12} \(".+"\)'
 
 def message(series):
     """Subject, trailers and notes."""
-    scenarios = {path.name.removesuffix(".json").split("-", 1)[1] for path in series.repository.glob("tools/hotplug/scenarios/*.json")}
+    known = scenarios.rows(series.repository)
+    row_names = {*known, *(row for rows in known.values() for row in rows)}
     for name, patch in zip(series.names, series.patches):
         keys = [key for key, _ in patch.trailers]
         if "signed-off-by:" in (patch.message + patch.notes).lower():
@@ -43,10 +45,10 @@ def message(series):
         for proof in patch.proofs:
             if proof.row == "review" and not proof.reason:
                 yield f"{name}: `Proof: review` does not say why no run can show it"
-            elif proof.by_run and proof.row.split("/")[0] not in scenarios:
-                yield f"{name}: `Proof: {proof.row}` is no scenario of tools/hotplug/scenarios"
             elif proof.test and proof.checks:
                 yield f"{name}: `Proof: {proof.row}` is a test, which has no checks: {' '.join(proof.checks)}"
+            elif proof.by_run and not proof.test and proof.row not in row_names:
+                yield f"{name}: `Proof: {proof.row}` is no scenario of tools/hotplug/scenarios, and no row of one"
 
 
 def fixpoint(series, source):
@@ -108,5 +110,6 @@ def proven(series, record):
             lacking = record.lacks(proof) if record else "there is no patches/*/proof.json: run `scripts/series prove`"
             if lacking:
                 yield f"{name}: not proven: {lacking}"
-    if record and record.hash != series.hash():
-        yield f"proof.json is of another version of the code ({record.hash}, now {series.hash()}): run both kernels again"
+    stale = record and record.stale(series)
+    if stale:
+        yield f"proof.json is {stale}: run both kernels again"

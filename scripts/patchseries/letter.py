@@ -93,7 +93,7 @@ def unproven(series, group, record):
     """(subject, what is lacking) of the group's patches that name a scenario which no recorded run of this code shows."""
     for _, patch in group.patches:
         reasons = [record.lacks(proof) if record else "" for proof in patch.proofs if proof.by_run]
-        if record and record.hash != series.hash():
+        if record and record.stale(series):
             reasons = ["the record is of another version"] if reasons else []
         reasons = [reason for reason in reasons if reason is not None]
         if reasons:

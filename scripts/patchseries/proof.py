@@ -9,6 +9,7 @@ import hashlib
 import json
 import pathlib
 
+from patchseries import scenarios
 from patchseries.patch import SeriesError
 
 REMEMBERED = ("started", "flavour", "profile", "seed", "versions")
@@ -63,6 +64,11 @@ def _is_kunit(row):
     return row["id"].partition("/")[0] == "kunit"
 
 
+def _has_kunit(run):
+    """Whether a KUnit suite ran: a kernel without them skips those rows, and they have no result then."""
+    return any(_is_kunit(row) and (row["checks"] or row.get("tests")) for row in run["rows"])
+
+
 def _tests(runs):
     """KUnit test -> its outcome: `pass` if it passed wherever it ran."""
     tests = {}
@@ -84,22 +90,25 @@ def record(paths, series):
     for path in paths:
         run = _results(path)
         source = _source(run)
-        if source not in ("stock", series.hash()):
-            raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({source}, not {series.hash()})")
+        wanted = series.hash(tests=_has_kunit(run))
+        if source not in ("stock", wanted):
+            raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({source}, not {wanted})")
         (stock if source == "stock" else ours).append(run)
     # A run of unit tests alone has nothing to be compared with: they come with the series.
     lone = {_guest(run) for run in stock if not all(map(_is_kunit, run["rows"]))} ^ {_guest(run) for run in ours if not all(map(_is_kunit, run["rows"]))}
     if lone or not stock:
         raise SeriesError(f"a run on stock and one on the series are wanted for each kind of guest: {sorted(map(str, lone)) or 'there is none'}")
-    content = {"hash": series.hash(), "stock": _side(stock), "series": _side(ours), "digest": ""}
+    content = {"hash": series.hash(), "hash_with_tests": series.hash(tests=True), "stock": _side(stock), "series": _side(ours), "digest": ""}
     content["digest"] = _digest(content)
     (series.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
-    return Record(content)
+    return Record(content, series)
 
 
 class Record:
-    def __init__(self, content):
+    def __init__(self, content, series):
+        self.scenarios = scenarios.rows(series.repository)
         self.hash = content["hash"]
+        self.hash_with_tests = content["hash_with_tests"]
         self.flavours = sorted({run["flavour"] for run in content["series"]["runs"]})
         self.stock = content["stock"]["rows"]
         self.series = content["series"]["rows"]
@@ -115,18 +124,25 @@ class Record:
         content = json.loads(path.read_text())
         if content.get("digest") != _digest(content):
             raise SeriesError(f"{path} was edited: only `scripts/series prove` may write it")
-        return cls(content)
+        return cls(content, series)
+
+    def stale(self, series):
+        """None where the record is of SERIES as it is; else of what it is. Other tests concern nobody who ran none."""
+        if self.hash != series.hash():
+            return f"of another version of the code ({self.hash}, now {series.hash()})"
+        if self.series_tests and self.hash_with_tests != series.hash(tests=True):
+            return f"of another version of the KUnit tests ({self.hash_with_tests}, now {series.hash(tests=True)})"
+        return None
 
     def lacks(self, proof):
         """None where the run proves it; else what is missing."""
         if proof.test:
             return self._lacks_test(proof.test)
-        rows = [row for row in self.stock if row == proof.row or row.startswith(proof.row + "/")]
-        if not rows:
-            return f"row {proof.row} did not run on stock"
         failed = []
-        for row in rows:
+        for row in self.scenarios.get(proof.row, [proof.row]):
             ours = self.series.get(row)
+            if row not in self.stock:
+                return f"row {row} did not run on stock"
             if ours is None:
                 return f"row {row} did not run on the series"
             for check in proof.checks or self.stock[row]:

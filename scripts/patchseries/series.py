@@ -10,16 +10,22 @@ from patchseries.patch import Patch, SeriesError
 
 # What a kernel is built from. The rest is text, whose change makes no kernel another one.
 CODE = re.compile(r"\.[chS]$|(^|/)(Makefile|Kbuild|Kconfig[^/]*)$")
+# Of these, what the kernels that rows run on are built without: KUnit tests, which a kernel of their own runs, and selftests.
+TESTS = re.compile(r"^drivers/(.+/)?tests/|^tools/testing/")
 
 
-def code_hash(patches, repository):
-    """Key of the code that PATCHES make, with new files from REPOSITORY."""
+def code_hash(patches, repository, tests=True):
+    """Key of the code that PATCHES make, with new files from REPOSITORY; without TESTS, of what stays when the tests are left out."""
+
+    def counts(path):
+        return CODE.search(path) and (tests or not TESTS.search(path))
+
     digest = hashlib.sha256()
     for patch in patches:
         for of_file in re.split(r"^(?=diff --git )", patch.diff, flags=re.M):
-            if CODE.search(of_file.partition("\n")[0]):
+            if counts(of_file.partition("\n")[0].rpartition(" b/")[2]):
                 digest.update(re.sub(r"^(index|@@) .*", r"\1", of_file, flags=re.M).encode())
-    for path in sorted(path for patch in patches for path in patch.new_files if CODE.search(path)):
+    for path in sorted(path for patch in patches for path in patch.new_files if counts(path)):
         digest.update(path.encode() + (repository / path).read_bytes())
     return digest.hexdigest()[:12]
 
@@ -71,9 +77,9 @@ class Series:
         """Files of the base kernel that the series changes, without repetition, in order of appearance."""
         return list(dict.fromkeys(path for patch in self.patches for path in patch.edited_files))
 
-    def hash(self):
-        """What the code is, and not how it is described: the key of a kernel build, and of a proof."""
-        return code_hash(self.patches, self.repository)
+    def hash(self, tests=False):
+        """What the code is, and not how it is described: the key of a kernel build, and of a proof. With TESTS, of a kernel that has them."""
+        return code_hash(self.patches, self.repository, tests)
 
     def replace(self, patches, new_texts):
         """Write PATCHES and the new files' NEW_TEXTS (path -> (bytes, mode)) in place of what is there."""
