@@ -416,6 +416,9 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	/* A reset that failed leaves it bus master, or has made it that again */
 	else if (amdgpu_hotplug_lost(adev))
 		pci_clear_master(adev->pdev);
+	/* Lost in its sleep: it does not wake up any more */
+	if (amdgpu_hotplug_lost(adev))
+		adev->in_suspend = false;
 
 	/* See amdgpu_hotplug_schedule_reset() and amdgpu_hotplug_mark_lost() */
 	synchronize_rcu();
