@@ -30,6 +30,8 @@ from patchseries.tree import Tree, run
 GUEST = pathlib.Path(__file__).resolve().parent.parent / "guest"
 # What sparse says of syntax that it does not know. Where it says so it sees no more of the file, and would pass everything.
 ALIEN = "error: (Expected|got |too many errors)"
+# A header with tracepoints is code, to the file that defines them.
+DEFINES = re.compile(r"^(TRACE_EVENT|DEFINE_EVENT|DECLARE_TRACE)\w*\(", re.M)
 
 
 def cache():
@@ -90,13 +92,15 @@ class Builder:
         return process.returncode, said.splitlines()
 
     def apply(self, name, patch, repository):
-        """Apply PATCH. Headers keep their time, so that make compiles the files that PATCH touches: the others are for parse()."""
+        """Apply PATCH. Headers keep their time, so that make compiles the files that PATCH touches: the others are for parse(). But not
+        those that define something."""
         headers = [self.path / path for path in patch.edited_files if path.endswith(".h")]
         times = {header: header.stat().st_mtime_ns for header in headers}
         self.tree.apply(name, patch, repository)
         for header, nanoseconds in times.items():
-            os.utime(header, ns=(nanoseconds, nanoseconds))
-        self.held |= times.keys()
+            if not DEFINES.search(header.read_text()):
+                os.utime(header, ns=(nanoseconds, nanoseconds))
+                self.held.add(header)
 
     def release(self):
         """From now on make compiles all that includes a header which was changed."""
@@ -106,7 +110,7 @@ class Builder:
 
     def parse(self, patch, goals, jobs):
         """What the compiler says of the files below GOALS that include a header of PATCH, and that PATCH does not touch."""
-        headers = {path for path in patch.edited_files if path.endswith(".h")}
+        headers = {path for path in patch.edited_files if self.path / path in self.held}
         if not headers:
             return []
         named = re.compile("|".join(re.escape("/" + pathlib.PurePath(path).name) for path in sorted(headers)))
