@@ -9,7 +9,7 @@ RESULTS  ?= results
 export JOBS
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run check bench shell list clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -27,20 +27,17 @@ tools-asan: setup ## emulator, harness and their tests under ASan and UBSan
 fuzzers: setup ## libFuzzer targets
 	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON
 
-run: setup ## watch a real amdgpu lose an emulated MI300X and get it back: the flagship matrix with verdicts
-	@scripts/run-matrix $(O) $(RESULTS)
-
-compare: setup ## the same on the stock kernel and with the patch series, side by side (ROWS="surprise drm": others than the flagship)
-	@scripts/compare $(O) $(RESULTS)/compare $(ROWS)
+run: setup ## watch a real amdgpu lose an emulated MI300X, on the stock kernel and with the series (ROWS="surprise drm": not the flagship matrix)
+	@scripts/compare $(O) $(RESULTS) $(ROWS)
 
 check: setup ## every test: units, fuzzers, protocol, scripts, and a smoke set in QEMU on the debug kernel
 	@scripts/check $(O) $(RESULTS)
 
 bench: setup ## figures: MMIO latency, removal times against nvme, probe, cycles per hour
-	@scripts/run-matrix $(O) $(RESULTS) bench
+	@scripts/with-guest $(O) $(RESULTS) bench
 
 shell: setup ## a guest with two emulated GPUs and a shell on its console
-	@scripts/run-matrix $(O) $(RESULTS) shell
+	@scripts/with-guest $(O) $(RESULTS) shell
 
 list: tools ## the scenarios
 	@$(O)/release/hotplug/hpctl list
