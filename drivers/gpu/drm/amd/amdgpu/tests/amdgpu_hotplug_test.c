@@ -2,13 +2,15 @@
 /*
  * KUnit tests for GPUs that are lost or removed
  *
- * For what no test with hardware reaches at will. The GPU is a mock without IP
- * blocks. Its PCI configuration space answers until a test says that it is gone.
+ * For what no test with hardware reaches at will. The GPU is a mock without real
+ * IP blocks. Its PCI configuration space answers until a test says that it is gone.
  */
 
 #include <kunit/device.h>
 #include <kunit/test.h>
 
+#include <linux/interrupt.h>
+#include <linux/irq.h>
 #include <linux/pci.h>
 
 #include <drm/drm_kunit_helpers.h>
@@ -17,8 +19,11 @@
 
 #include "amdgpu.h"
 #include "amdgpu_hotplug.h"
+#include "amdgpu_ih.h"
+#include "amdgpu_irq.h"
 #include "amdgpu_reset.h"
 #include "amdgpu_ring.h"
+#include "amdgpu_xcp.h"
 #include "amdgpu_xgmi.h"
 
 #define SWSMU_CODE_LAYER_L2
@@ -41,6 +46,13 @@ struct mock_gpu {
 
 	/* How often the work of a loss ran */
 	unsigned int told;
+
+	/* How often its IP block was resumed */
+	unsigned int resumed;
+
+	/* The works that process interrupts */
+	struct completion ih_started;
+	bool ih_freed;
 
 	struct amdgpu_ring *ring;
 	/* What the GPU writes when it has executed a job */
@@ -300,6 +312,26 @@ static void lost_when_absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
 }
 
+/* What was asleep or reset must answer when it has been woken */
+static void lost_when_not_awake(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "asleep");
+	struct amdgpu_device *adev = gpu->adev;
+
+	adev->in_suspend = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), 0);
+
+	gpu->absent = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "asleep"), 0);
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+
+	/* Known, and not looked for again */
+	gpu->vendor_reads = 0;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), -ENODEV);
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
+}
+
 /* Loops ask often, and configuration space is read now and then */
 static void poll_reads_seldom(struct kunit *test)
 {
@@ -315,6 +347,71 @@ static void poll_reads_seldom(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll(adev));
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 1);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
+/* --- Resume */
+
+/* Ends the resume: what comes next needs firmware */
+static int mock_ip_resume(struct amdgpu_ip_block *ip_block)
+{
+	to_mock_gpu(ip_block->adev)->resumed++;
+
+	return -EBUSY;
+}
+
+static const struct amd_ip_funcs mock_ip_funcs = {
+	.name = "kunit",
+	.resume = mock_ip_resume,
+};
+
+static const struct amdgpu_ip_block_version mock_ip_version = {
+	.type = AMD_IP_BLOCK_TYPE_COMMON,
+	.funcs = &mock_ip_funcs,
+};
+
+static struct mock_gpu *mock_sleeping_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "resume");
+	struct amdgpu_device *adev = gpu->adev;
+
+	adev->in_suspend = true;
+	adev->ip_blocks[0].adev = adev;
+	adev->ip_blocks[0].version = &mock_ip_version;
+	adev->ip_blocks[0].status.valid = true;
+	adev->num_ip_blocks = 1;
+	/* Has no VBIOS that would be executed */
+	adev->flags |= AMD_IS_APU;
+	adev->aid_mask = 1;
+
+	return gpu;
+}
+
+/* A GPU that left while it was asleep is neither resumed nor waited for */
+static void resume_when_absent(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_sleeping_gpu(test);
+	struct drm_device *drm = adev_to_drm(gpu->adev);
+
+	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, gpu->resumed, 1);
+
+	gpu->absent = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -ENODEV);
+	KUNIT_EXPECT_EQ(test, gpu->resumed, 1);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
+/* One that vga_switcheroo has parked is not on the bus, and comes back */
+static void resume_when_switched_off(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_sleeping_gpu(test);
+	struct drm_device *drm = adev_to_drm(gpu->adev);
+
+	gpu->absent = true;
+	drm->switch_power_state = DRM_SWITCH_POWER_OFF;
+	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), 0);
+	KUNIT_EXPECT_EQ(test, gpu->resumed, 0);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
 }
 
 /* --- Resets */
@@ -570,7 +667,10 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(gone_when_removed),
 	KUNIT_CASE(lost_when_disconnected),
 	KUNIT_CASE(lost_when_absent),
+	KUNIT_CASE(lost_when_not_awake),
 	KUNIT_CASE(poll_reads_seldom),
+	KUNIT_CASE(resume_when_absent),
+	KUNIT_CASE(resume_when_switched_off),
 	KUNIT_CASE(reset_when_lost),
 	KUNIT_CASE(reset_when_disconnected),
 	KUNIT_CASE(reset_when_removed),
@@ -815,6 +915,108 @@ static void hive_left_at_removal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replacement->adev->psp.xgmi_context.top_info.num_nodes, 2);
 }
 
+/* Works on a ring for longer than a removal takes that does not wait for it */
+static void mock_ih_process(struct amdgpu_device *adev, struct amdgpu_ih_ring *ih)
+{
+	struct mock_gpu *gpu = to_mock_gpu(adev);
+	unsigned long end;
+
+	complete(&gpu->ih_started);
+	while (READ_ONCE(adev->irq.installed))
+		usleep_range(1000, 2000);
+
+	end = jiffies + HZ / 10;
+	while (READ_ONCE(ih->ring) && time_before(jiffies, end))
+		usleep_range(1000, 2000);
+	if (!READ_ONCE(ih->ring))
+		gpu->ih_freed = true;
+}
+
+static void mock_ih1_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, irq.ih1_work);
+
+	mock_ih_process(adev, &adev->irq.ih1);
+	/* What is delegated */
+	schedule_work(&adev->irq.ih_soft_work);
+}
+
+static void mock_ih2_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, irq.ih2_work);
+
+	mock_ih_process(adev, &adev->irq.ih2);
+	schedule_work(&adev->irq.ih_soft_work);
+}
+
+static void mock_ih_soft_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device, irq.ih_soft_work);
+
+	mock_ih_process(adev, &adev->irq.ih_soft);
+}
+
+static irqreturn_t mock_irq_handler(int irq, void *arg)
+{
+	return IRQ_NONE;
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(mock_irq_free, irq_free_desc, unsigned long);
+
+/* @work is the one that runs while the interrupt is freed */
+static void expect_ih_work_ends(struct kunit *test, struct mock_gpu *gpu,
+				struct work_struct *work)
+{
+	struct amdgpu_device *adev = gpu->adev;
+	struct amdgpu_irq *irq = &adev->irq;
+
+	KUNIT_ASSERT_EQ(test, amdgpu_ih_ring_init(adev, &irq->ih1, PAGE_SIZE, true), 0);
+	KUNIT_ASSERT_EQ(test, amdgpu_ih_ring_init(adev, &irq->ih2, PAGE_SIZE, true), 0);
+	KUNIT_ASSERT_EQ(test, amdgpu_ih_ring_init(adev, &irq->ih_soft, PAGE_SIZE, true), 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			request_irq(irq->irq, mock_irq_handler, 0, "kunit",
+				    adev_to_drm(adev)));
+	irq->installed = true;
+
+	gpu->ih_freed = false;
+	reinit_completion(&gpu->ih_started);
+	schedule_work(work);
+	wait_for_completion(&gpu->ih_started);
+
+	amdgpu_irq_fini_hw(adev);
+	flush_work(work);
+	flush_work(&irq->ih_soft_work);
+	KUNIT_EXPECT_FALSE_MSG(test, gpu->ih_freed, "%ps", work->func);
+}
+
+/* The works run on when no interrupt can come any more, and queue the last one */
+static void ih_works_end_before_rings(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "interrupts");
+	struct amdgpu_irq *irq = &gpu->adev->irq;
+	int nr;
+
+	nr = irq_alloc_desc(NUMA_NO_NODE);
+	KUNIT_ASSERT_GT(test, nr, 0);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_irq_free,
+						  (void *)(unsigned long)nr));
+	irq_set_chip_and_handler(nr, &dummy_irq_chip, handle_simple_irq);
+	irq->irq = nr;
+
+	init_completion(&gpu->ih_started);
+	INIT_WORK(&irq->ih1_work, mock_ih1_work);
+	INIT_WORK(&irq->ih2_work, mock_ih2_work);
+	INIT_WORK(&irq->ih_soft_work, mock_ih_soft_work);
+
+	expect_ih_work_ends(test, gpu, &irq->ih1_work);
+	expect_ih_work_ends(test, gpu, &irq->ih2_work);
+	expect_ih_work_ends(test, gpu, &irq->ih_soft_work);
+}
+
 /* A question that is not asked has no answer. To leave out an order is no failure. */
 static void smu_without_access(struct kunit *test)
 {
@@ -858,10 +1060,62 @@ static void partitions_exhausted(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, err, -ENOSPC);
 }
 
+static int mock_ip_details(struct amdgpu_xcp_mgr *xcp_mgr, int xcp_id,
+			   enum AMDGPU_XCP_IP_BLOCK ip_id,
+			   struct amdgpu_xcp_ip *ip)
+{
+	return -EINVAL;
+}
+
+static struct amdgpu_xcp_mgr_funcs mock_xcp_funcs = {
+	.get_ip_details = mock_ip_details,
+};
+
+static void mock_partitions_fini(void *data)
+{
+	amdgpu_xcp_sysfs_fini(data);
+	amdgpu_xcp_mgr_fini(data);
+}
+
+KUNIT_DEFINE_ACTION_WRAPPER(mock_drm_put, drm_dev_put, struct drm_device *);
+
+/* A file that was opened through a partition uses its minor until it is closed */
+static void partitions_kept_after_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "partitions");
+	struct amdgpu_device *adev = gpu->adev;
+	const struct pci_device_id id = {};
+	struct drm_device *partition;
+
+	KUNIT_ASSERT_EQ(test, 0,
+			amdgpu_xcp_mgr_init(adev, AMDGPU_XCP_MODE_NONE, 0,
+					    &mock_xcp_funcs));
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_partitions_fini, adev));
+
+	partition = adev->xcp_mgr->xcp[1].ddev;
+	KUNIT_ASSERT_NOT_NULL(test, partition);
+	drm_dev_get(partition);
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_drm_put, partition));
+
+	KUNIT_EXPECT_EQ(test, amdgpu_xcp_dev_register(adev, &id), 0);
+	amdgpu_xcp_dev_unplug(adev);
+	KUNIT_EXPECT_FALSE(test, partition->registered);
+	KUNIT_EXPECT_EQ(test, kref_read(&partition->ref), 2);
+	/* Its release must find the GPU */
+	KUNIT_EXPECT_PTR_EQ(test, partition->render->dev, adev_to_drm(adev));
+
+	kunit_release_action(test, mock_partitions_fini, adev);
+	KUNIT_EXPECT_EQ(test, kref_read(&partition->ref), 1);
+}
+
 static struct kunit_case amdgpu_hotplug_removal_cases[] = {
 	KUNIT_CASE(hive_left_at_removal),
 	KUNIT_CASE(smu_without_access),
 	KUNIT_CASE(partitions_exhausted),
+	KUNIT_CASE(ih_works_end_before_rings),
+	KUNIT_CASE(partitions_kept_after_removal),
 	{}
 };
 
