@@ -235,6 +235,10 @@ void RowRun::observe_clients(Episode& episode) {
             const uint64_t event = episode.loss.event_guest_us;
             const std::chrono::microseconds after(end->time_us > event ? end->time_us - event : 0);
             episode.clients_released = std::max(episode.clients_released.value_or(after), after);
+            if (const auto signal = client.killed_by()) {
+                episode.killed.push_back(fmt::format("{} ended by signal {}, its last line: {}",
+                                                     client.name(), *signal, client.last_line()));
+            }
         } else {
             episode.still_held.push_back(fmt::format("{} was not released, its last line: {}",
                                                      client.name(), client.last_line()));

@@ -25,6 +25,8 @@ struct Flaws {
     bool kfd_broken = false;
     bool bystander_dies = false;
     bool clients_stay = false;  ///< the victim's workers do not end
+    int clients_status = 1;     ///< with which they end
+    std::string last_words;     ///< said by them before
     bool fence_fails = false;
     bool bind_refused = false;
     bool job_fails = false;
@@ -143,8 +145,11 @@ public:
                 job.view.lines.push_back(
                     {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
             }
+            if (job.victim && !flaws_.last_words.empty()) {
+                job.view.lines.push_back({Clock::now(), flaws_.last_words});
+            }
             if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
-                job.view.exit = JobExit{1, 1'200'000};
+                job.view.exit = JobExit{flaws_.clients_status, 1'200'000};
             }
         }
         if (flaws_.stuck) {
@@ -346,6 +351,28 @@ TEST_F(RunnerTest, FenceThatFailedIsShownWithItsTimeAfterTheLoss) {
     EXPECT_EQ(fence.after, std::chrono::microseconds(12'500));
     EXPECT_EQ(fence.status, -19);
     EXPECT_EQ(row.outcome, Outcome::pass) << "it is no verdict";
+}
+
+TEST_F(RunnerTest, ClientThatASignalEndedWasNotReleased) {
+    factory_.flaws.clients_status = -SIGBUS;
+    RowResult row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::clients_released});
+    EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
+    EXPECT_EQ(
+        row.find(Check::clients_released)->evidence[0],
+        R"(drm_submitter@victim ended by signal 7, its last line: {"state":"progress","done":1})");
+
+    // Ours handle the signal, and say so.
+    factory_.flaws.clients_status = 1;
+    factory_.flaws.last_words = R"({"state":"error","op":"SIGBUS","sent":1})";
+    row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::clients_released});
+    EXPECT_EQ(
+        row.find(Check::clients_released)->evidence[0],
+        "drm_submitter@victim ended by signal 7, its last line: " + factory_.flaws.last_words);
+
+    factory_.flaws.last_words = R"({"state":"error","op":"AMDGPU_CS","errno":19})";
+    EXPECT_EQ(failures(run_one()), Checks{}) << "an error is how it is told of the loss";
 }
 
 TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
