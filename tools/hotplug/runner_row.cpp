@@ -36,6 +36,10 @@ Deadline watch(std::chrono::milliseconds limit) {
     return Deadline::after(limit * 3 / 2);
 }
 
+std::string seconds_text(std::chrono::milliseconds time) {
+    return fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1000);
+}
+
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
     for (size_t at = text.find(from); at != std::string::npos;
          at = text.find(from, at + to.size())) {
@@ -204,11 +208,13 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     LossOptions options;
     options.overdue = limits_.removal;
     options.during = expand(step.during);
+    options.meanwhile = expand(step.meanwhile);
     options.access = row_.access;
     const auto longest = std::max(limits_.watch, limits_.removal);
     auto loss = bed_.lose(victim_.slot, step.loss, Deadline::after(longest), options);
     if (loss) {
         episode.loss = std::move(*loss);
+        observe_meanwhile(step, episode.loss);
     } else {
         // Most likely the guest as a whole hangs. What the host knows is still worth judging.
         episode.loss.stuck = loss.error().message;
@@ -221,6 +227,34 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     episode.last_kernel_line = last_kernel_line(episode);
     result_.episodes.push_back(std::move(episode));
     return loss ? hp::Result<void>() : tl::unexpected(loss.error());
+}
+
+void RowRun::observe_meanwhile(const LoseStep& step, const LossTimeline& loss) {
+    if (!loss.meanwhile) {
+        return;
+    }
+    const auto announced = loss.announced.value_or(std::chrono::microseconds(0));
+    const auto rest = step.meanwhile_deadline - (Clock::now() - loss.event - announced);
+    const auto end = bed_.wait_exit(*loss.meanwhile,
+                                    Deadline::after(std::max<Clock::duration>(rest, kNewsDelay)));
+    const auto fail = [&](const std::string& why) {
+        held_up_ = fmt::format("during '{}', '{}': {}", describe(step), step.meanwhile, why);
+        mark_unfit(held_up_);
+    };
+    const std::string allowed = seconds_text(step.meanwhile_deadline);
+    if (!end) {
+        return fail("has not ended after " + allowed);
+    }
+    const uint64_t from = loss.event_guest_us + static_cast<uint64_t>(announced.count());
+    const std::chrono::milliseconds took((end->time_us - std::min(from, end->time_us)) / 1000);
+    if (took > step.meanwhile_deadline) {
+        return fail(fmt::format("took {}, allowed are {}", seconds_text(took), allowed));
+    }
+    if (end->status != 0) {
+        const JobView job = bed_.job(*loss.meanwhile);
+        fail(fmt::format("status {}: {}", end->status,
+                         job.lines.empty() ? "" : job.lines.back().text));
+    }
 }
 
 void RowRun::observe_clients(Episode& episode) {
@@ -448,7 +482,7 @@ CheckResult RowRun::judge_now(Check check) {
         case Check::replug: return check_replug(episodes, limits_);
         case Check::bystander: return judge_bystander();
         case Check::kfd_usable: return judge_kfd();
-        case Check::steps: return check_steps(step_failure_);
+        case Check::steps: return check_steps(step_failure_.empty() ? held_up_ : step_failure_);
         case Check::log_clean: return check_log_clean(result_.kernel_log);
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }

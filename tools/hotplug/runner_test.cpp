@@ -43,6 +43,8 @@ struct Flaws {
     std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
     std::string says;  ///< printed by each program
+    /// How what runs during a removal ends. The event is at 1 s of the guest's clock.
+    std::optional<JobExit> meanwhile = JobExit{0, 2'000'000};
 };
 
 struct FakeJob {
@@ -151,6 +153,12 @@ public:
             if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{flaws_.clients_status, 1'200'000};
             }
+        }
+        if (!options.meanwhile.empty()) {
+            timeline.announced = std::chrono::milliseconds(100);
+            timeline.meanwhile = ++last_job_;
+            jobs_[last_job_].view.exit = flaws_.meanwhile;
+            jobs_[last_job_].view.lines = {{Clock::now(), "Device or resource busy"}};
         }
         if (flaws_.stuck) {
             timeline.stuck = "still there";
@@ -716,6 +724,42 @@ TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
     RowRun(bed, row, progress_, leaks).run();
     EXPECT_EQ(bed.lost_with.during, "cat 0000:01:00.0 100");
     EXPECT_EQ(bed.lost_with.access, 345U);
+}
+
+TEST_F(RunnerTest, WhatRunsDuringARemovalHasToEndInTimeAndWell) {
+    LoseStep lose{Loss::slot_power};
+    lose.meanwhile = "echo $BYSTANDER";
+    lose.meanwhile_deadline = std::chrono::seconds(5);
+    scenario_.steps = {lose, RecoverStep{}};
+    scenario_.checks = {Check::replug};
+    EXPECT_EQ(failures(run_one()), Checks{});
+    const std::string what = "during 'lose slot_power', 'echo $BYSTANDER': ";
+
+    factory_.flaws.meanwhile = JobExit{0, 6'200'000};
+    RowResult row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::steps}) << "the row goes on";
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "took 5.1 s, allowed are 5.0 s");
+    EXPECT_EQ(row.unfit, row.find(Check::steps)->evidence[0]);
+
+    factory_.flaws.meanwhile = JobExit{1, 2'000'000};
+    row = run_one();
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "status 1: Device or resource busy");
+
+    factory_.flaws.meanwhile.reset();
+    row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::steps});
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "has not ended after 5.0 s");
+}
+
+TEST_F(RunnerTest, WhatRunsDuringARemovalIsHandedOn) {
+    FakeTestbed bed(factory_.flaws);
+    LoseStep lose{Loss::slot_power};
+    lose.meanwhile = "echo $BYSTANDER";
+    scenario_.steps = {lose, RecoverStep{}};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.lost_with.meanwhile, "echo 0000:02:00.0");
 }
 
 /// Gives one row again and again, until it has failed or `most` times.
