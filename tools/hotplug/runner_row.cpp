@@ -490,7 +490,8 @@ CheckResult RowRun::judge_now(Check check) {
 }
 
 CheckResult RowRun::judge_bystander() {
-    CheckResult result = {.check = Check::bystander, .value = "alive"};
+    CheckResult result = {.check = Check::bystander};
+    std::chrono::milliseconds longest{0};
     const auto loss = result_.episodes.empty() ? Clock::now() : result_.episodes.front().loss.event;
     bool found = false;
     for (GuestClient& client : clients_) {
@@ -502,9 +503,13 @@ CheckResult RowRun::judge_bystander() {
         if (troubles.empty() && client.worker()) {
             if (auto going = client.wait_progress(Deadline::after(limits_.stall)); !going) {
                 troubles.push_back(going.error().message);
-            } else if (const auto stall = client.longest_stall(loss); stall > limits_.stall) {
-                troubles.push_back(fmt::format("{} stood still for {:.1f} s", client.name(),
-                                               static_cast<double>(stall.count()) / 1000));
+            } else {
+                const auto stall = client.longest_stall(loss);
+                longest = std::max(longest, stall);
+                if (stall > limits_.stall) {
+                    troubles.push_back(
+                        fmt::format("{} stood still for {}", client.name(), seconds_text(stall)));
+                }
             }
         }
         result.evidence.insert(result.evidence.end(), troubles.begin(), troubles.end());
@@ -513,9 +518,7 @@ CheckResult RowRun::judge_bystander() {
         return not_reached(Check::bystander);
     }
     result.passed = result.evidence.empty();
-    if (!result.passed) {
-        result.value = "disturbed";
-    }
+    result.value = result.passed ? "alive, still for " + seconds_text(longest) : "disturbed";
     return result;
 }
 

@@ -345,6 +345,7 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     EXPECT_EQ(row.checks.size(), 9U);
     EXPECT_EQ(row.find(Check::removed)->value, "0.9 s");
     EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
+    EXPECT_EQ(row.find(Check::bystander)->value, "alive, still for 0.0 s");
     EXPECT_TRUE(row.bundle.empty());
     EXPECT_EQ(progress_.steps[2], "lose surprise");
 }
