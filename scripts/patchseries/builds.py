@@ -39,11 +39,16 @@ def cache():
     return pathlib.Path(home) / "amdgpu-hotplug"
 
 
+def in_kernel(path):
+    """Is PATH code of the kernel, and not of a program of user space?"""
+    return CODE.search(path) and not path.startswith("tools/")
+
+
 def folders(paths):
     """The folders to make for PATHS: DRM's drivers as a whole, because their headers are included across them; of others the file's own."""
     found = set()
     for path in map(pathlib.PurePath, paths):
-        if path.parts[0] != "include" and CODE.search(str(path)):
+        if path.parts[0] != "include" and in_kernel(str(path)):
             found.add("drivers/gpu/drm/" if path.parts[:3] == ("drivers", "gpu", "drm") else f"{path.parent}/")
     return sorted(found)
 
@@ -206,7 +211,7 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
     if None in results.values() or of_sparse is None:
         with tempfile.TemporaryDirectory(dir=stock_build.parent.parent, prefix="prefixes-") as folder:
             builder = Builder(stock_build, folder, lock)
-            objects = sorted({path[:-2] + ".o" for path in series.edited_files + series.new_files if path.endswith(".c")})
+            objects = sorted({path[:-2] + ".o" for path in series.edited_files + series.new_files if path.endswith(".c") and in_kernel(path)})
             before = builder.sparse(sparse[0], objects) if of_sparse is None else None
             touched = []
             for number, (name, patch) in enumerate(zip(series.names, series.patches), 1):
@@ -233,7 +238,7 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
 
 def _prefix(builder, name, patch, goals, jobs):
     """Complaints of the kernel with the series up to PATCH."""
-    if not any(CODE.search(path) for path in patch.files):
+    if not any(map(in_kernel, patch.files)):
         return []
     if any(pathlib.PurePath(path).name.startswith("Kconfig") for path in patch.files):
         builder.make("olddefconfig")

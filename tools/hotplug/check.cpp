@@ -97,8 +97,10 @@ CheckResult check_clients_released(const std::vector<Episode>& episodes, const L
             continue;
         }
         show_longest(result, episode.clients_released, longest);
-        for (const std::string& client : episode.still_held) {
-            fail_with(result, client);
+        for (const auto* clients : {&episode.still_held, &episode.killed}) {
+            for (const std::string& client : *clients) {
+                fail_with(result, client);
+            }
         }
         if (episode.clients_released && *episode.clients_released > limits.clients) {
             fail_with(result, fmt::format("the last client was released after {}, allowed are {}",

@@ -74,6 +74,12 @@ TEST(CheckClients, NoneIsFineHeldAndLateAreNot) {
     EXPECT_FALSE(check_clients_released(held, {}).passed);
     EXPECT_EQ(check_clients_released(held, {}).evidence, held[0].still_held);
 
+    auto killed = episode();
+    killed[0].killed = {"hsa_queue@victim ended by signal 7"};
+    EXPECT_FALSE(check_clients_released(killed, {}).passed);
+    EXPECT_EQ(check_clients_released(killed, {}).value, "1.0 s");
+    EXPECT_EQ(check_clients_released(killed, {}).evidence, killed[0].killed);
+
     auto late = episode();
     late[0].clients_released = seconds(11);
     EXPECT_EQ(check_clients_released(late, {}).evidence[0],

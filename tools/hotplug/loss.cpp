@@ -151,7 +151,7 @@ private:
         timeline_.event_guest_us = agent_.guest_us(timeline_.event);
         timeline_.event_log_us = mark_.log_time(timeline_.event);
     }
-    void announce() { timeline_.announced = span(timeline_.event, Clock::now()); }
+    hp::Result<void> announce();
 
     hp::Result<void> wait_until_over(GuestWrite* write);
     hp::Result<bool> stands_still();
@@ -221,12 +221,24 @@ hp::Result<void> Removal::carry_out() {
     return hp::fail("no such loss");
 }
 
+hp::Result<void> Removal::announce() {
+    timeline_.announced = span(timeline_.event, Clock::now());
+    if (options_.meanwhile.empty()) {
+        return {};
+    }
+    return agent_.spawn("meanwhile", {"sh", "-c", options_.meanwhile}).map([&](JobId job) {
+        timeline_.meanwhile = job;
+    });
+}
+
 hp::Result<void> Removal::by_button() {
     mark_event();
     if (auto pressed = slot_.press_button(); !pressed) {
         return pressed;
     }
-    announce();
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
     return wait_until_over(nullptr);
 }
 
@@ -241,7 +253,9 @@ hp::Result<void> Removal::by_surprise(Restore restore) {
     if (auto pulled = slot_.port().surprise_removal(restore); !pulled) {
         return pulled;
     }
-    announce();
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
     return wait_until_over(nullptr);
 }
 
@@ -257,7 +271,9 @@ hp::Result<void> Removal::by_aer() {
     if (!answer->starts_with("OK")) {
         return hp::fail(fmt::format("QEMU did not inject the error: {}", *answer));
     }
-    announce();
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
     constexpr std::string_view end =
         "device recovery ";  // drivers/pci/pcie/err.c: pcie_do_recovery()
     auto line = agent_.wait_kernel_line(
@@ -288,7 +304,9 @@ hp::Result<void> Removal::by_write(const std::string& path, const std::string& d
     if (!write) {
         return tl::unexpected(write.error());
     }
-    announce();
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
     return wait_until_over(&*write);
 }
 
@@ -396,7 +414,9 @@ hp::Result<void> Removal::by_access() {
     if (auto pulled = slot_.port().surprise_removal(Restore::yes); !pulled) {
         return pulled;
     }
-    announce();
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
     // A guest that sleeps can be asked nothing.
     while (suspends()) {
         const auto over = ended(job);

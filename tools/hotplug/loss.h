@@ -60,6 +60,9 @@ struct LossOptions {
     /// at_access: what is under way. A command for the guest's shell, or plugging the board in,
     /// which needs an empty slot, or suspending the guest, which then wakes up by itself.
     std::string during;
+    /// A command for the guest's shell, started when the removal has been announced. It is not
+    /// waited for.
+    std::string meanwhile;
     /// at_access: the GPU is gone before this access (1: the first) of `during`; 0, or more than it
     /// makes: when `during` has ended.
     uint64_t access = 0;
@@ -102,6 +105,7 @@ struct LossTimeline {
     /// The deadline came while the driver was still at work; none: it had come to a standstill.
     Span given_up;
     std::optional<Vanishing> vanishing;  // at_access only
+    std::optional<JobId> meanwhile;      // the job of LossOptions::meanwhile
 };
 
 /// Loses the GPU of `slot` and waits for the end of its removal, at most until `deadline`.

@@ -49,9 +49,12 @@ ClientLine parse_client_line(const std::string& text) {
     if (!json.is_object()) {
         return line;
     }
-    if (const auto state = json.find("state"); state != json.end() && state->is_string()) {
-        line.state = state->get<std::string>();
-    }
+    const auto word = [&](const char* member) {
+        const auto found = json.find(member);
+        return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    line.state = word("state");
+    line.op = word("op");
     const auto number = [&](const char* member) {
         const auto found = json.find(member);
         return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
@@ -135,6 +138,19 @@ std::vector<std::string> stop_all(std::span<GuestClient> clients) {
 std::string GuestClient::last_line() const {
     const JobView view = bed_->job(job_);
     return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
+}
+
+std::optional<int> GuestClient::killed_by() const {
+    const JobView view = bed_->job(job_);
+    if (view.exit && view.exit->status < 0) {
+        return -view.exit->status;
+    }
+    for (const OutputLine& output : view.lines) {
+        if (parse_client_line(output.text).op == "SIGBUS") {
+            return SIGBUS;
+        }
+    }
+    return std::nullopt;
 }
 
 std::optional<ClientLine> GuestClient::failed_fence() const {

@@ -31,6 +31,7 @@ struct ClientLine {
     uint64_t bad = 0;
     uint64_t time_us = 0;  ///< the guest's CLOCK_MONOTONIC
     int status = 0;        ///< of a fence
+    std::string op;        ///< of an error: what failed
     std::string text;      ///< the line itself
 };
 
@@ -57,6 +58,8 @@ public:
 
     std::optional<JobExit> exit() const { return bed_->job(job_).exit; }
     std::string last_line() const;
+    /// The signal that ended it, or that it says it got: SIGBUS, which clients catch to tell of it.
+    std::optional<int> killed_by() const;
     /// The line of a fence that ended with an error.
     std::optional<ClientLine> failed_fence() const;
     /// Lines since `from` that tell of something bad; wrong results among them.

@@ -36,6 +36,10 @@ Deadline watch(std::chrono::milliseconds limit) {
     return Deadline::after(limit * 3 / 2);
 }
 
+std::string seconds_text(std::chrono::milliseconds time) {
+    return fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1000);
+}
+
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
     for (size_t at = text.find(from); at != std::string::npos;
          at = text.find(from, at + to.size())) {
@@ -204,11 +208,13 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     LossOptions options;
     options.overdue = limits_.removal;
     options.during = expand(step.during);
+    options.meanwhile = expand(step.meanwhile);
     options.access = row_.access;
     const auto longest = std::max(limits_.watch, limits_.removal);
     auto loss = bed_.lose(victim_.slot, step.loss, Deadline::after(longest), options);
     if (loss) {
         episode.loss = std::move(*loss);
+        observe_meanwhile(step, episode.loss);
     } else {
         // Most likely the guest as a whole hangs. What the host knows is still worth judging.
         episode.loss.stuck = loss.error().message;
@@ -223,6 +229,34 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     return loss ? hp::Result<void>() : tl::unexpected(loss.error());
 }
 
+void RowRun::observe_meanwhile(const LoseStep& step, const LossTimeline& loss) {
+    if (!loss.meanwhile) {
+        return;
+    }
+    const auto announced = loss.announced.value_or(std::chrono::microseconds(0));
+    const auto rest = step.meanwhile_deadline - (Clock::now() - loss.event - announced);
+    const auto end = bed_.wait_exit(*loss.meanwhile,
+                                    Deadline::after(std::max<Clock::duration>(rest, kNewsDelay)));
+    const auto fail = [&](const std::string& why) {
+        held_up_ = fmt::format("during '{}', '{}': {}", describe(step), step.meanwhile, why);
+        mark_unfit(held_up_);
+    };
+    const std::string allowed = seconds_text(step.meanwhile_deadline);
+    if (!end) {
+        return fail("has not ended after " + allowed);
+    }
+    const uint64_t from = loss.event_guest_us + static_cast<uint64_t>(announced.count());
+    const std::chrono::milliseconds took((end->time_us - std::min(from, end->time_us)) / 1000);
+    if (took > step.meanwhile_deadline) {
+        return fail(fmt::format("took {}, allowed are {}", seconds_text(took), allowed));
+    }
+    if (end->status != 0) {
+        const JobView job = bed_.job(*loss.meanwhile);
+        fail(fmt::format("status {}: {}", end->status,
+                         job.lines.empty() ? "" : job.lines.back().text));
+    }
+}
+
 void RowRun::observe_clients(Episode& episode) {
     const auto elapsed = Clock::now() - episode.loss.event;
     const auto rest = limits_.clients * 3 / 2 - elapsed;
@@ -235,6 +269,10 @@ void RowRun::observe_clients(Episode& episode) {
             const uint64_t event = episode.loss.event_guest_us;
             const std::chrono::microseconds after(end->time_us > event ? end->time_us - event : 0);
             episode.clients_released = std::max(episode.clients_released.value_or(after), after);
+            if (const auto signal = client.killed_by()) {
+                episode.killed.push_back(fmt::format("{} ended by signal {}, its last line: {}",
+                                                     client.name(), *signal, client.last_line()));
+            }
         } else {
             episode.still_held.push_back(fmt::format("{} was not released, its last line: {}",
                                                      client.name(), client.last_line()));
@@ -444,7 +482,7 @@ CheckResult RowRun::judge_now(Check check) {
         case Check::replug: return check_replug(episodes, limits_);
         case Check::bystander: return judge_bystander();
         case Check::kfd_usable: return judge_kfd();
-        case Check::steps: return check_steps(step_failure_);
+        case Check::steps: return check_steps(step_failure_.empty() ? held_up_ : step_failure_);
         case Check::log_clean: return check_log_clean(result_.kernel_log);
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }
@@ -452,7 +490,8 @@ CheckResult RowRun::judge_now(Check check) {
 }
 
 CheckResult RowRun::judge_bystander() {
-    CheckResult result = {.check = Check::bystander, .value = "alive"};
+    CheckResult result = {.check = Check::bystander};
+    std::chrono::milliseconds longest{0};
     const auto loss = result_.episodes.empty() ? Clock::now() : result_.episodes.front().loss.event;
     bool found = false;
     for (GuestClient& client : clients_) {
@@ -464,9 +503,13 @@ CheckResult RowRun::judge_bystander() {
         if (troubles.empty() && client.worker()) {
             if (auto going = client.wait_progress(Deadline::after(limits_.stall)); !going) {
                 troubles.push_back(going.error().message);
-            } else if (const auto stall = client.longest_stall(loss); stall > limits_.stall) {
-                troubles.push_back(fmt::format("{} stood still for {:.1f} s", client.name(),
-                                               static_cast<double>(stall.count()) / 1000));
+            } else {
+                const auto stall = client.longest_stall(loss);
+                longest = std::max(longest, stall);
+                if (stall > limits_.stall) {
+                    troubles.push_back(
+                        fmt::format("{} stood still for {}", client.name(), seconds_text(stall)));
+                }
             }
         }
         result.evidence.insert(result.evidence.end(), troubles.begin(), troubles.end());
@@ -475,9 +518,7 @@ CheckResult RowRun::judge_bystander() {
         return not_reached(Check::bystander);
     }
     result.passed = result.evidence.empty();
-    if (!result.passed) {
-        result.value = "disturbed";
-    }
+    result.value = result.passed ? "alive, still for " + seconds_text(longest) : "disturbed";
     return result;
 }
 

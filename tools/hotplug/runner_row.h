@@ -53,6 +53,7 @@ private:
     std::string expand(std::string text) const;
     GuestClient* find_client(const std::string& name);
     bool wants(Check check) const;
+    void observe_meanwhile(const LoseStep& step, const LossTimeline& loss);
     void observe_clients(Episode& episode);
     void observe_fences(Episode& episode) const;
     hp::Result<void> observe_orphans();
@@ -89,6 +90,7 @@ private:
     bool silent_ = false;  // the guest does not answer: each question would cost its deadline
     bool faulty_ = false;  // an emulator was told to misbehave
     std::string step_failure_;
+    std::string held_up_;  // what went wrong during a removal: the row goes on
     std::string unfit_;
 };
 

@@ -25,6 +25,8 @@ struct Flaws {
     bool kfd_broken = false;
     bool bystander_dies = false;
     bool clients_stay = false;  ///< the victim's workers do not end
+    int clients_status = 1;     ///< with which they end
+    std::string last_words;     ///< said by them before
     bool fence_fails = false;
     bool bind_refused = false;
     bool job_fails = false;
@@ -41,6 +43,8 @@ struct Flaws {
     std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
     std::string says;  ///< printed by each program
+    /// How what runs during a removal ends. The event is at 1 s of the guest's clock.
+    std::optional<JobExit> meanwhile = JobExit{0, 2'000'000};
 };
 
 struct FakeJob {
@@ -143,9 +147,18 @@ public:
                 job.view.lines.push_back(
                     {Clock::now(), R"({"state":"fence","status":-19,"time_us":1012500})"});
             }
-            if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
-                job.view.exit = JobExit{1, 1'200'000};
+            if (job.victim && !flaws_.last_words.empty()) {
+                job.view.lines.push_back({Clock::now(), flaws_.last_words});
             }
+            if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
+                job.view.exit = JobExit{flaws_.clients_status, 1'200'000};
+            }
+        }
+        if (!options.meanwhile.empty()) {
+            timeline.announced = std::chrono::milliseconds(100);
+            timeline.meanwhile = ++last_job_;
+            jobs_[last_job_].view.exit = flaws_.meanwhile;
+            jobs_[last_job_].view.lines = {{Clock::now(), "Device or resource busy"}};
         }
         if (flaws_.stuck) {
             timeline.stuck = "still there";
@@ -332,6 +345,7 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     EXPECT_EQ(row.checks.size(), 9U);
     EXPECT_EQ(row.find(Check::removed)->value, "0.9 s");
     EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
+    EXPECT_EQ(row.find(Check::bystander)->value, "alive, still for 0.0 s");
     EXPECT_TRUE(row.bundle.empty());
     EXPECT_EQ(progress_.steps[2], "lose surprise");
 }
@@ -346,6 +360,28 @@ TEST_F(RunnerTest, FenceThatFailedIsShownWithItsTimeAfterTheLoss) {
     EXPECT_EQ(fence.after, std::chrono::microseconds(12'500));
     EXPECT_EQ(fence.status, -19);
     EXPECT_EQ(row.outcome, Outcome::pass) << "it is no verdict";
+}
+
+TEST_F(RunnerTest, ClientThatASignalEndedWasNotReleased) {
+    factory_.flaws.clients_status = -SIGBUS;
+    RowResult row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::clients_released});
+    EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
+    EXPECT_EQ(
+        row.find(Check::clients_released)->evidence[0],
+        R"(drm_submitter@victim ended by signal 7, its last line: {"state":"progress","done":1})");
+
+    // Ours handle the signal, and say so.
+    factory_.flaws.clients_status = 1;
+    factory_.flaws.last_words = R"({"state":"error","op":"SIGBUS","sent":1})";
+    row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::clients_released});
+    EXPECT_EQ(
+        row.find(Check::clients_released)->evidence[0],
+        "drm_submitter@victim ended by signal 7, its last line: " + factory_.flaws.last_words);
+
+    factory_.flaws.last_words = R"({"state":"error","op":"AMDGPU_CS","errno":19})";
+    EXPECT_EQ(failures(run_one()), Checks{}) << "an error is how it is told of the loss";
 }
 
 TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
@@ -689,6 +725,42 @@ TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
     RowRun(bed, row, progress_, leaks).run();
     EXPECT_EQ(bed.lost_with.during, "cat 0000:01:00.0 100");
     EXPECT_EQ(bed.lost_with.access, 345U);
+}
+
+TEST_F(RunnerTest, WhatRunsDuringARemovalHasToEndInTimeAndWell) {
+    LoseStep lose{Loss::slot_power};
+    lose.meanwhile = "echo $BYSTANDER";
+    lose.meanwhile_deadline = std::chrono::seconds(5);
+    scenario_.steps = {lose, RecoverStep{}};
+    scenario_.checks = {Check::replug};
+    EXPECT_EQ(failures(run_one()), Checks{});
+    const std::string what = "during 'lose slot_power', 'echo $BYSTANDER': ";
+
+    factory_.flaws.meanwhile = JobExit{0, 6'200'000};
+    RowResult row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::steps}) << "the row goes on";
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "took 5.1 s, allowed are 5.0 s");
+    EXPECT_EQ(row.unfit, row.find(Check::steps)->evidence[0]);
+
+    factory_.flaws.meanwhile = JobExit{1, 2'000'000};
+    row = run_one();
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "status 1: Device or resource busy");
+
+    factory_.flaws.meanwhile.reset();
+    row = run_one();
+    EXPECT_EQ(failures(row), Checks{Check::steps});
+    EXPECT_EQ(row.find(Check::steps)->evidence[0], what + "has not ended after 5.0 s");
+}
+
+TEST_F(RunnerTest, WhatRunsDuringARemovalIsHandedOn) {
+    FakeTestbed bed(factory_.flaws);
+    LoseStep lose{Loss::slot_power};
+    lose.meanwhile = "echo $BYSTANDER";
+    scenario_.steps = {lose, RecoverStep{}};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    RowRun(bed, row, progress_, leaks).run();
+    EXPECT_EQ(bed.lost_with.meanwhile, "echo 0000:02:00.0");
 }
 
 /// Gives one row again and again, until it has failed or `most` times.

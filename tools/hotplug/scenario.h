@@ -73,6 +73,10 @@ struct LoseStep {
     std::vector<Loss> drawn_from = {};
     /// at_access: see LossOptions::during; shell-like $VARIABLES are filled in, see ShellStep.
     std::string during = {};
+    /// What the guest's shell runs while the removal is under way, as in ShellStep: it has to end
+    /// with status 0 within the deadline, which counts from the removal's announcement.
+    std::string meanwhile = {};
+    std::chrono::milliseconds meanwhile_deadline{10'000};
 };
 
 /// Gets the lost GPU back and runs a first job on it.

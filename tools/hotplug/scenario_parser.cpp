@@ -241,9 +241,18 @@ Step read_emulate(const Node& node) {
 }
 
 Step read_lose(const Node& node) {
-    node.allow({"lose", "during"});
+    node.allow({"lose", "during", "meanwhile", "seconds"});
     const Node how = node.at("lose");
     LoseStep step;
+    if (node.has("meanwhile")) {
+        step.meanwhile = node.at("meanwhile").text();
+    }
+    if (node.has("seconds")) {
+        if (step.meanwhile.empty()) {
+            node.refuse("'seconds' belongs to 'meanwhile'");
+        }
+        step.meanwhile_deadline = node.at("seconds").seconds();
+    }
     if (!how.is_list()) {
         step.loss = read_loss(how);
         if (node.has("during") != (step.loss == Loss::at_access)) {

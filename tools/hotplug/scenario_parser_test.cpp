@@ -19,7 +19,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     "steps": [
         {"start": "holder", "options": ["$VICTIM"]},
         {"tell": "holder@victim", "line": "read"},
-        {"lose": "surprise"},
+        {"lose": "surprise", "meanwhile": "sync", "seconds": 4},
         {"wait": "text", "seconds": 2.5},
         {"shell": "true", "status": 1, "output": "x", "seconds": 5},
         {"emulate": {"do": "vanish_after", "accesses": 9}, "on": "bystander"},
@@ -47,7 +47,10 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(recover.replacement.device_id, 0x74a5);
     EXPECT_EQ(recover.replacement.vram_mib, 2048U);
     EXPECT_EQ(std::get<WaitStep>(scenario->steps[3]).deadline, std::chrono::milliseconds(2500));
-    EXPECT_EQ(std::get<LoseStep>(scenario->steps[2]).loss, Loss::surprise);
+    const auto& lose = std::get<LoseStep>(scenario->steps[2]);
+    EXPECT_EQ(lose.loss, Loss::surprise);
+    EXPECT_EQ(lose.meanwhile, "sync");
+    EXPECT_EQ(lose.meanwhile_deadline, std::chrono::seconds(4));
     EXPECT_EQ(std::get<ShellStep>(scenario->steps[4]).deadline, std::chrono::seconds(5));
     const auto& emulate = std::get<EmulateStep>(scenario->steps[5]);
     EXPECT_EQ(emulate.request, (nlohmann::json{{"do", "vanish_after"}, {"accesses", 9}}));
@@ -108,6 +111,10 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /cycles: a list of losses is gone through from cycle to cycle"},
         Bad{STEPS(R"({"lose": "hang", "on": "victim"})"),
             "x.json: /steps/0: unknown member 'on', allowed: lose"},
+        Bad{STEPS(R"({"lose": "hang", "seconds": 5})"),
+            "x.json: /steps/0: 'seconds' belongs to 'meanwhile'"},
+        Bad{STEPS(R"({"lose": "hang", "meanwhile": ""})"),
+            "x.json: /steps/0/meanwhile: expected a text that is not empty"},
         Bad{STEPS(R"({"lose": "at_access"})"),
             "x.json: /steps/0: 'at_access' and the member 'during' need each other"},
         Bad{STEPS(R"({"lose": "hang", "during": "true"})"),

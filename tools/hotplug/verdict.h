@@ -50,6 +50,7 @@ struct Episode {
     std::optional<std::chrono::microseconds>
         clients_released;                 ///< the last of the victim's workers ended
     std::vector<std::string> still_held;  ///< the workers that had not, with their last lines
+    std::vector<std::string> killed;      ///< those that a signal ended, with their last lines
     std::vector<FailedFence> fences;      ///< shown, not judged
     AbsentAccesses accesses;
     std::string last_kernel_line;  ///< about the GPU, when the removal was over or given up

@@ -97,13 +97,22 @@ IoResult<Held> take_hold(const std::string& node) {
                 std::move(*sync_file)};
 }
 
-/// One read through a mapping, and whether there was still memory behind it.
-json read_through(volatile std::uint32_t* dwords) {
+struct Read {
+    bool faulted;  ///< there was no memory behind the mapping any more
+    std::uint32_t value;
+
+    /// What was written, or, of a GPU that is gone, nothing: never what is someone else's.
+    bool good() const { return !faulted && (value == pattern || value == 0); }
+    json members() const {
+        return {{"faulted", faulted}, {"value", value}, {"as_written", value == pattern}};
+    }
+};
+
+/// One read through a mapping.
+Read read_through(volatile std::uint32_t* dwords) {
     const auto before = sigbus_count().faults;
     const std::uint32_t value = dwords[0];
-    return {{"faulted", sigbus_count().faults != before},
-            {"value", value},
-            {"as_written", value == pattern}};
+    return {sigbus_count().faults != before, value};
 }
 
 /// The fence's status as the kernel tells it: 1 signalled, 0 not yet, negative errno: signalled
@@ -116,8 +125,10 @@ IoResult<int> fence_status(const Fd& sync_file) {
 }
 
 void say_read(Reporter& report, const Held& held) {
-    report.say("read", {{"bo", read_through(held.buffer.dwords())},
-                        {"dma_buf", read_through(held.dma_buf_mapping.dwords())}});
+    const Read bo = read_through(held.buffer.dwords());
+    const Read dma_buf = read_through(held.dma_buf_mapping.dwords());
+    report.say("read", {{"bo", bo.members()}, {"dma_buf", dma_buf.members()}});
+    report.done(bo.good() && dma_buf.good());
 }
 
 void say_status(Reporter& report, const Held& held) {

@@ -14,8 +14,10 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,20 +25,27 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <drm/amdgpu_drm.h>
 #include <drm/drm.h>
+#include <linux/dma-buf.h>
+#include <linux/kfd_ioctl.h>
+#include <linux/netlink.h>
 #include <linux/sync_file.h>
 
 #include "kselftest_harness.h"
 
 #define DRIVER		"/sys/bus/pci/drivers/amdgpu"
 #define DEVICES		"/sys/bus/pci/devices"
+#define KFD_NODES	"/sys/class/kfd/kfd/topology/nodes"
+#define SW_SYNC		"/sys/kernel/debug/sync/sw_sync"
 #define BO_SIZE		4096ULL
 #define IB_VA		0x100000000ULL
+#define PATTERN		0x600d600du
 
 /*
  * Not what the driver promises, which is less, but what a kernel with all its
@@ -53,6 +62,16 @@
 
 #define PTR(p)		((uintptr_t)(p))
 
+/* A timeline whose fences user space signals, see drivers/dma-buf/sw_sync.c */
+struct sw_sync_create_fence_data {
+	__u32 value;
+	char name[32];
+	__s32 fence;
+};
+
+#define SW_SYNC_IOC_CREATE_FENCE	_IOWR('W', 0, struct sw_sync_create_fence_data)
+#define SW_SYNC_IOC_INC			_IOW('W', 1, __u32)
+
 enum how {
 	HOW_REMOVE,	/* the device, through sysfs */
 	HOW_UNBIND,	/* the driver from the device */
@@ -66,6 +85,8 @@ struct client {
 	__u32 bo;
 	__u32 *map;
 	int dmabuf;
+	/* Of the job that was submitted last */
+	__u64 job;
 };
 
 static long long now_ms(void)
@@ -120,18 +141,31 @@ static int drm_minor(const char *pci, const char *type)
 	return minor;
 }
 
-static int open_render(const char *pci)
+/* The GPU's device node of this type */
+static int node_path(const char *pci, const char *type, char *path, size_t size)
 {
-	int minor = drm_minor(pci, "renderD");
-	char path[64];
-	int fd;
+	int minor = drm_minor(pci, type);
 
 	if (minor < 0)
 		return minor;
-	snprintf(path, sizeof(path), "/dev/dri/renderD%d", minor);
-	fd = open(path, O_RDWR | O_CLOEXEC);
+	snprintf(path, size, "/dev/dri/%s%d", type, minor);
+
+	return 0;
+}
+
+static int open_node(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+static int open_render(const char *pci)
+{
+	char path[64];
+	int err = node_path(pci, "renderD", path, sizeof(path));
+
+	return err ?: open_node(path);
 }
 
 /*
@@ -197,7 +231,120 @@ static int come_back(const char *pci, bool lost)
 	return bound(pci) ? 0 : -ENODEV;
 }
 
-static int create_bo(struct client *c)
+/* What the kernel tells of devices, from now on */
+static int open_uevents(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC, NETLINK_KOBJECT_UEVENT);
+
+	int err;
+
+	if (fd < 0)
+		return -errno;
+	if (bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		err = -errno;
+		close(fd);
+		return err;
+	}
+
+	return fd;
+}
+
+/* The value of a variable of a uevent, or "" */
+static const char *uevent_value(const char *text, const char *end, const char *key)
+{
+	size_t length = strlen(key);
+
+	for (; text < end; text += strlen(text) + 1) {
+		if (!strncmp(text, key, length) && text[length] == '=')
+			return text + length + 1;
+	}
+
+	return "";
+}
+
+/* Does this uevent of the GPU's DRM devices tell that it has left? */
+static bool tells_of_leaving(const char *text, const char *end, const char *pci,
+			     enum how how)
+{
+	if (strcmp(uevent_value(text, end, "SUBSYSTEM"), "drm") ||
+	    !strstr(uevent_value(text, end, "DEVPATH"), pci))
+		return false;
+	if (how == HOW_LOST)
+		return !strcmp(uevent_value(text, end, "ACTION"), "change") &&
+		       !strcmp(uevent_value(text, end, "WEDGED"), "bus-reset");
+
+	return !strcmp(uevent_value(text, end, "ACTION"), "remove");
+}
+
+/* Wait for the uevent that tells that the GPU has left: 0 or -errno. */
+static int wait_told(int uevents, const char *pci, enum how how)
+{
+	struct pollfd pfd = { .fd = uevents, .events = POLLIN };
+	long long end = now_ms() + LEAVE_MS;
+	char text[8192];
+	ssize_t size;
+
+	do {
+		if (poll(&pfd, 1, LEAVE_MS) < 0)
+			return -errno;
+		if (!pfd.revents)
+			return -ETIME;
+		size = recv(uevents, text, sizeof(text) - 1, 0);
+		if (size < 0)
+			return -errno;
+		text[size] = 0;
+		if (tells_of_leaving(text, text + size, pci, how))
+			return 0;
+	} while (now_ms() < end);
+
+	return -ETIME;
+}
+
+/* A number from a file of a node of KFD's topology, or from its lines */
+static unsigned long long kfd_number(const char *node, const char *file,
+				     const char *key)
+{
+	char path[PATH_MAX], name[64] = "";
+	unsigned long long value = 0;
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), KFD_NODES "/%s/%s", node, file);
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	if (!key)
+		found = fscanf(f, "%llu", &value) == 1;
+	while (key && !found && fscanf(f, "%63s %llu", name, &value) == 2)
+		found = !strcmp(name, key);
+	fclose(f);
+
+	return found ? value : 0;
+}
+
+/* KFD's id of the GPU, or 0 */
+static __u32 kfd_gpu_id(const char *pci)
+{
+	int minor = drm_minor(pci, "renderD");
+	struct dirent *entry;
+	__u32 id = 0;
+	DIR *nodes;
+
+	nodes = minor < 0 ? NULL : opendir(KFD_NODES);
+	if (!nodes)
+		return 0;
+	while (!id && (entry = readdir(nodes))) {
+		if (kfd_number(entry->d_name, "properties", "drm_render_minor") ==
+		    (unsigned int)minor)
+			id = kfd_number(entry->d_name, "gpu_id", NULL);
+	}
+	closedir(nodes);
+
+	return id;
+}
+
+static int create_bo(struct client *c, __u64 domain)
 {
 	union drm_amdgpu_gem_create create = {};
 	union drm_amdgpu_gem_mmap map = {};
@@ -206,7 +353,8 @@ static int create_bo(struct client *c)
 
 	create.in.bo_size = BO_SIZE;
 	create.in.alignment = BO_SIZE;
-	create.in.domains = AMDGPU_GEM_DOMAIN_GTT;
+	create.in.domains = domain;
+	create.in.domain_flags = AMDGPU_GEM_CREATE_CPU_ACCESS_REQUIRED;
 	if (ioctl(c->fd, DRM_IOCTL_AMDGPU_GEM_CREATE, &create))
 		return -errno;
 	c->bo = create.out.handle;
@@ -237,7 +385,7 @@ static int create_bo(struct client *c)
 	return 0;
 }
 
-static int client_open(struct client *c, const char *pci)
+static int client_open(struct client *c, const char *pci, __u64 domain)
 {
 	union drm_amdgpu_ctx ctx = {};
 
@@ -252,7 +400,7 @@ static int client_open(struct client *c, const char *pci)
 		return -errno;
 	c->ctx = ctx.out.alloc.ctx_id;
 
-	return create_bo(c);
+	return create_bo(c, domain);
 }
 
 static void client_close(struct client *c)
@@ -266,10 +414,11 @@ static void client_close(struct client *c)
 }
 
 /*
- * Submit the commands in the client's buffer to the first compute ring. The
- * fence comes back as a sync_file, and in @syncobj unless that is 0.
+ * Submit the commands in the client's buffer to the first compute ring. They wait
+ * for the fence in @in. Theirs comes back as a sync_file, and in @out. Either
+ * syncobj may be 0.
  */
-static int submit(struct client *c, unsigned int dwords, __u32 syncobj)
+static int submit(struct client *c, unsigned int dwords, __u32 in, __u32 out)
 {
 	struct drm_amdgpu_bo_list_entry entry = { .bo_handle = c->bo };
 	struct drm_amdgpu_bo_list_in list = {
@@ -284,21 +433,29 @@ static int submit(struct client *c, unsigned int dwords, __u32 syncobj)
 		.ib_bytes = dwords * 4,
 		.ip_type = AMDGPU_HW_IP_COMPUTE,
 	};
-	struct drm_amdgpu_cs_chunk_sem sem = { .handle = syncobj };
+	struct drm_amdgpu_cs_chunk_sem sem_in = { .handle = in };
+	struct drm_amdgpu_cs_chunk_sem sem_out = { .handle = out };
 	struct drm_amdgpu_cs_chunk chunks[] = {
 		{ AMDGPU_CHUNK_ID_IB, sizeof(ib) / 4, PTR(&ib) },
 		{ AMDGPU_CHUNK_ID_BO_HANDLES, sizeof(list) / 4, PTR(&list) },
-		{ AMDGPU_CHUNK_ID_SYNCOBJ_OUT, sizeof(sem) / 4, PTR(&sem) },
+		{ AMDGPU_CHUNK_ID_SYNCOBJ_IN, sizeof(sem_in) / 4, PTR(&sem_in) },
+		{ AMDGPU_CHUNK_ID_SYNCOBJ_OUT, sizeof(sem_out) / 4, PTR(&sem_out) },
 	};
-	__u64 pointers[] = { PTR(&chunks[0]), PTR(&chunks[1]), PTR(&chunks[2]) };
+	__u64 pointers[4] = { PTR(&chunks[0]), PTR(&chunks[1]) };
 	union drm_amdgpu_fence_to_handle handle = {};
 	union drm_amdgpu_cs cs = {};
+	unsigned int n = 2;
 
+	if (in)
+		pointers[n++] = PTR(&chunks[2]);
+	if (out)
+		pointers[n++] = PTR(&chunks[3]);
 	cs.in.ctx_id = c->ctx;
-	cs.in.num_chunks = syncobj ? 3 : 2;
+	cs.in.num_chunks = n;
 	cs.in.chunks = PTR(pointers);
 	if (ioctl(c->fd, DRM_IOCTL_AMDGPU_CS, &cs))
 		return -errno;
+	c->job = cs.out.handle;
 
 	handle.in.fence.ctx_id = c->ctx;
 	handle.in.fence.ip_type = AMDGPU_HW_IP_COMPUTE;
@@ -310,15 +467,15 @@ static int submit(struct client *c, unsigned int dwords, __u32 syncobj)
 	return handle.out.handle;
 }
 
-/* A job that does nothing. */
-static int submit_nop(struct client *c)
+/* A job that does nothing, when the fence in @in, if any, has signalled. */
+static int submit_nop(struct client *c, __u32 in)
 {
 	unsigned int i;
 
 	for (i = 0; i < 16; i++)
 		c->map[i] = PKT3(PKT3_NOP, 0x3fff);
 
-	return submit(c, 16, 0);
+	return submit(c, 16, in, 0);
 }
 
 /* A job that waits for a value that nobody writes. */
@@ -338,7 +495,7 @@ static int submit_endless(struct client *c, __u32 syncobj)
 	while (i < 16)
 		c->map[i++] = PKT3(PKT3_NOP, 0x3fff);
 
-	return submit(c, i, syncobj);
+	return submit(c, i, 0, syncobj);
 }
 
 /* 1: signalled, 0: not within @ms, < 0: signalled with that error. */
@@ -358,10 +515,10 @@ static int works(const char *pci)
 	struct client c;
 	int fence, err;
 
-	err = client_open(&c, pci);
+	err = client_open(&c, pci, AMDGPU_GEM_DOMAIN_GTT);
 	if (err)
 		goto out;
-	fence = submit_nop(&c);
+	fence = submit_nop(&c, 0);
 	if (fence < 0) {
 		err = fence;
 		goto out;
@@ -398,10 +555,84 @@ static bool find_other(const char *pci, char *other, size_t size)
 	return found;
 }
 
+/* A thread in an ioctl that waits for a fence */
+struct waiter {
+	pthread_t thread;
+	int fd;
+	unsigned long request;
+	void *argument;
+	pid_t tid;
+	int result;
+};
+
+static void *waiter_main(void *data)
+{
+	struct waiter *w = data;
+
+	__atomic_store_n(&w->tid, gettid(), __ATOMIC_RELEASE);
+	w->result = ioctl(w->fd, w->request, w->argument) ? -errno : 0;
+
+	return NULL;
+}
+
+static bool sleeps(pid_t tid)
+{
+	char path[64], text[256], *state;
+	FILE *file;
+	size_t n;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", tid);
+	file = fopen(path, "r");
+	if (!file)
+		return false;
+	n = fread(text, 1, sizeof(text) - 1, file);
+	fclose(file);
+	text[n] = 0;
+	state = strrchr(text, ')');
+
+	return state && state[1] && state[2] == 'S';
+}
+
+/*
+ * Start it, and wait until it sleeps, interruptibly: there is nothing in its way
+ * to the fence that it could sleep for like that. Nothing tells it but /proc.
+ */
+static int waiter_start(struct waiter *w)
+{
+	long long end = now_ms() + SIGNAL_MS;
+	int err = pthread_create(&w->thread, NULL, waiter_main, w);
+	pid_t tid;
+
+	if (err)
+		return -err;
+	do {
+		tid = __atomic_load_n(&w->tid, __ATOMIC_ACQUIRE);
+		if (tid && sleeps(tid))
+			return 0;
+		usleep(1000);
+	} while (now_ms() < end);
+
+	return -ETIME;
+}
+
+/* What its ioctl returned: 0, -errno, or -ETIME if it still waits. */
+static int waiter_end(struct waiter *w)
+{
+	struct timespec end;
+	int err;
+
+	clock_gettime(CLOCK_REALTIME, &end);
+	end.tv_sec += SIGNAL_MS / 1000;
+	err = pthread_timedjoin_np(w->thread, NULL, &end);
+
+	return err ? -ETIME : w->result;
+}
+
 FIXTURE(hotplug)
 {
 	const char *pci;
 	struct client client;
+	int uevents;
 };
 
 FIXTURE_VARIANT(hotplug)
@@ -430,6 +661,7 @@ FIXTURE_SETUP(hotplug)
 
 	self->client.fd = -1;
 	self->client.dmabuf = -1;
+	self->uevents = -1;
 	self->pci = getenv("AMDGPU_HOTPLUG_PCI");
 	if (!self->pci || !*self->pci)
 		SKIP(return, "AMDGPU_HOTPLUG_PCI does not name the GPU to remove");
@@ -440,7 +672,9 @@ FIXTURE_SETUP(hotplug)
 	if (variant->how == HOW_LOST && inject_path(self->pci, path, sizeof(path)))
 		SKIP(return, "no fault injection in this kernel");
 
-	ASSERT_EQ(0, client_open(&self->client, self->pci));
+	self->uevents = open_uevents();
+	ASSERT_LE(0, self->uevents);
+	ASSERT_EQ(0, client_open(&self->client, self->pci, AMDGPU_GEM_DOMAIN_GTT));
 }
 
 /* In the parent, so that a GPU whose client was killed comes back, too. */
@@ -461,7 +695,7 @@ do {									\
 #define COME_BACK()							\
 	ASSERT_EQ(0, come_back(self->pci, variant->how == HOW_LOST))
 
-/* Each ioctl that a render client may use names the GPU by its file. */
+/* Each ioctl names the GPU by its file: those of render clients, and some of others */
 #define IOCTL(name)	{ DRM_IOCTL_##name, #name }
 static const struct {
 	unsigned long request;
@@ -474,6 +708,7 @@ static const struct {
 	IOCTL(SYNCOBJ_WAIT), IOCTL(SYNCOBJ_RESET), IOCTL(SYNCOBJ_SIGNAL),
 	IOCTL(SYNCOBJ_TIMELINE_WAIT), IOCTL(SYNCOBJ_QUERY),
 	IOCTL(SYNCOBJ_TRANSFER), IOCTL(SYNCOBJ_TIMELINE_SIGNAL),
+	IOCTL(SYNCOBJ_EVENTFD), IOCTL(SET_CLIENT_NAME), IOCTL(GEM_CHANGE_HANDLE),
 	IOCTL(AMDGPU_GEM_CREATE), IOCTL(AMDGPU_GEM_MMAP),
 	IOCTL(AMDGPU_CTX), IOCTL(AMDGPU_BO_LIST), IOCTL(AMDGPU_CS),
 	IOCTL(AMDGPU_INFO), IOCTL(AMDGPU_GEM_METADATA),
@@ -481,22 +716,100 @@ static const struct {
 	IOCTL(AMDGPU_WAIT_CS), IOCTL(AMDGPU_GEM_OP),
 	IOCTL(AMDGPU_GEM_USERPTR), IOCTL(AMDGPU_WAIT_FENCES),
 	IOCTL(AMDGPU_VM), IOCTL(AMDGPU_FENCE_TO_HANDLE),
+	IOCTL(AMDGPU_USERQ), IOCTL(AMDGPU_USERQ_SIGNAL), IOCTL(AMDGPU_USERQ_WAIT),
+	IOCTL(AMDGPU_GEM_LIST_HANDLES), IOCTL(AMDGPU_PROC_OPTIONS),
+	IOCTL(AMDGPU_SCHED), IOCTL(GET_UNIQUE), IOCTL(GET_MAGIC), IOCTL(SET_MASTER),
+	IOCTL(MODE_GETRESOURCES),
 };
 
 TEST_F_TIMEOUT(hotplug, ioctls_fail, 180)
 {
+	int fds[] = { self->client.fd, -1 };
 	__u64 argument[64];
-	unsigned int i;
+	unsigned int i, f;
+	char path[64];
+
+	/* GPUs without display need not have it */
+	if (!node_path(self->pci, "card", path, sizeof(path))) {
+		fds[1] = open_node(path);
+		ASSERT_LE(0, fds[1]);
+	}
 
 	LEAVE();
-	for (i = 0; i < ARRAY_SIZE(ioctls); i++) {
-		memset(argument, 0, sizeof(argument));
-		errno = 0;
-		EXPECT_EQ(-1, ioctl(self->client.fd, ioctls[i].request, argument));
-		EXPECT_EQ(ENODEV, errno) {
-			TH_LOG("%s: %s", ioctls[i].name, strerror(errno));
+	for (f = 0; f < ARRAY_SIZE(fds) && fds[f] >= 0; f++) {
+		for (i = 0; i < ARRAY_SIZE(ioctls); i++) {
+			memset(argument, 0, sizeof(argument));
+			errno = 0;
+			EXPECT_EQ(-1, ioctl(fds[f], ioctls[i].request, argument));
+			EXPECT_EQ(ENODEV, errno) {
+				TH_LOG("%s of the %s node: %s", ioctls[i].name,
+				       f ? "card" : "render", strerror(errno));
+			}
 		}
 	}
+}
+
+TEST_F_TIMEOUT(hotplug, open_fails, 180)
+{
+	char path[64];
+	int fd;
+
+	ASSERT_EQ(0, node_path(self->pci, "renderD", path, sizeof(path)));
+
+	LEAVE();
+	fd = open_node(path);
+	if (variant->how == HOW_LOST) {
+		EXPECT_EQ(-ENODEV, fd);
+	} else {
+		/* There may be a node that nobody has removed */
+		EXPECT_TRUE(fd == -ENOENT || fd == -ENXIO || fd == -ENODEV) {
+			TH_LOG("open: %d", fd);
+		}
+	}
+}
+
+/* Of these a GPU has some */
+static const char * const attributes[] = {
+	"power_dpm_force_performance_level", "hwmon/hwmon*/freq1_input",
+	"hwmon/hwmon*/power1_average", "hwmon/hwmon*/temp2_input",
+};
+
+TEST_F_TIMEOUT(hotplug, sysfs_fails, 180)
+{
+	int fds[ARRAY_SIZE(attributes)];
+	char path[PATH_MAX], text[64];
+	unsigned int i, n = 0;
+	glob_t found;
+
+	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
+		fds[i] = -1;
+		snprintf(path, sizeof(path), DEVICES "/%s/%s", self->pci, attributes[i]);
+		if (glob(path, 0, NULL, &found))
+			continue;
+		fds[i] = open(found.gl_pathv[0], O_RDONLY | O_CLOEXEC);
+		globfree(&found);
+		ASSERT_LE(0, fds[i]);
+		n++;
+	}
+	if (!n)
+		SKIP(return, "the GPU has no files of the power management");
+
+	LEAVE();
+	for (i = 0; i < ARRAY_SIZE(attributes); i++) {
+		if (fds[i] < 0)
+			continue;
+		errno = 0;
+		EXPECT_EQ(-1, pread(fds[i], text, sizeof(text), 0));
+		EXPECT_EQ(ENODEV, errno) {
+			TH_LOG("%s: %s", attributes[i], strerror(errno));
+		}
+	}
+}
+
+TEST_F_TIMEOUT(hotplug, event_sent, 180)
+{
+	LEAVE();
+	EXPECT_EQ(0, wait_told(self->uevents, self->pci, variant->how));
 }
 
 TEST_F_TIMEOUT(hotplug, fences_signal, 180)
@@ -520,6 +833,72 @@ TEST_F_TIMEOUT(hotplug, fences_signal, 180)
 	EXPECT_EQ(-ENODEV, status);
 	status = fence_status(handle.fd, SIGNAL_MS);
 	EXPECT_EQ(-ENODEV, status);
+}
+
+/* A job that becomes ready when the GPU is gone */
+TEST_F_TIMEOUT(hotplug, late_job_fails, 180)
+{
+	struct sw_sync_create_fence_data late = { .value = 1 };
+	struct drm_syncobj_create create = {};
+	struct drm_syncobj_handle import = {};
+	int timeline, fence, status;
+	__u32 one = 1;
+
+	timeline = open(SW_SYNC, O_RDWR | O_CLOEXEC);
+	if (timeline < 0)
+		SKIP(return, "no fences that a program can signal: CONFIG_SW_SYNC");
+	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_CREATE_FENCE, &late));
+	ASSERT_EQ(0, ioctl(self->client.fd, DRM_IOCTL_SYNCOBJ_CREATE, &create));
+	import.handle = create.handle;
+	import.flags = DRM_SYNCOBJ_FD_TO_HANDLE_FLAGS_IMPORT_SYNC_FILE;
+	import.fd = late.fence;
+	ASSERT_EQ(0, ioctl(self->client.fd, DRM_IOCTL_SYNCOBJ_FD_TO_HANDLE, &import));
+	fence = submit_nop(&self->client, create.handle);
+	ASSERT_LE(0, fence);
+	ASSERT_EQ(0, fence_status(fence, 100));
+
+	LEAVE();
+	ASSERT_EQ(0, ioctl(timeline, SW_SYNC_IOC_INC, &one));
+	status = fence_status(fence, SIGNAL_MS);
+	EXPECT_EQ(-ENODEV, status);
+}
+
+TEST_F_TIMEOUT(hotplug, waits_end, 180)
+{
+	struct drm_syncobj_wait syncobj = {
+		.timeout_nsec = INT64_MAX,
+		.count_handles = 1,
+	};
+	struct drm_syncobj_create create = {};
+	union drm_amdgpu_wait_cs cs = {};
+	struct waiter cs_waiter = {
+		.fd = self->client.fd,
+		.request = DRM_IOCTL_AMDGPU_WAIT_CS,
+		.argument = &cs,
+	};
+	struct waiter syncobj_waiter = {
+		.fd = self->client.fd,
+		.request = DRM_IOCTL_SYNCOBJ_WAIT,
+		.argument = &syncobj,
+	};
+	int result;
+
+	ASSERT_EQ(0, ioctl(self->client.fd, DRM_IOCTL_SYNCOBJ_CREATE, &create));
+	ASSERT_LE(0, submit_endless(&self->client, create.handle));
+	syncobj.handles = PTR(&create.handle);
+	cs.in.handle = self->client.job;
+	cs.in.timeout = ~0ULL;
+	cs.in.ip_type = AMDGPU_HW_IP_COMPUTE;
+	cs.in.ctx_id = self->client.ctx;
+	ASSERT_EQ(0, waiter_start(&cs_waiter));
+	ASSERT_EQ(0, waiter_start(&syncobj_waiter));
+
+	LEAVE();
+	result = waiter_end(&cs_waiter);
+	EXPECT_EQ(-ENODEV, result);
+	/* It tells that the fence has signalled, not how */
+	result = waiter_end(&syncobj_waiter);
+	EXPECT_EQ(0, result);
 }
 
 /* Really write and read memory; a signal ends the test, and is its result. */
@@ -548,6 +927,55 @@ TEST_F_TIMEOUT(hotplug, mappings_stay, 180)
 	EXPECT_EQ(3u, touch(bo, 3));
 	EXPECT_EQ(4u, touch(dmabuf, 4));
 	EXPECT_EQ(5u, touch(untouched, 5));
+}
+
+/* What was written to VRAM is gone with it, and nobody sees what is there next. */
+TEST_F_TIMEOUT(hotplug, vram_reads_zero, 180)
+{
+	struct client vram;
+	__u32 *dmabuf;
+	int err = 0;
+
+	ASSERT_EQ(0, client_open(&vram, self->pci, AMDGPU_GEM_DOMAIN_VRAM));
+	dmabuf = mmap(NULL, BO_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED,
+		      vram.dmabuf, 0);
+	ASSERT_NE(MAP_FAILED, (void *)dmabuf);
+	ASSERT_EQ(PATTERN, touch(vram.map, PATTERN));
+	ASSERT_EQ(PATTERN, touch(dmabuf, PATTERN));
+
+	LEAVE();
+	/* A loss is told when the mappings have been taken away */
+	if (variant->how == HOW_LOST)
+		err = wait_told(self->uevents, self->pci, variant->how);
+	ASSERT_EQ(0, err);
+	EXPECT_EQ(0u, __atomic_load_n(vram.map, __ATOMIC_SEQ_CST));
+	EXPECT_EQ(0u, __atomic_load_n(dmabuf, __ATOMIC_SEQ_CST));
+	EXPECT_EQ(6u, touch(vram.map, 6));
+	EXPECT_EQ(7u, touch(dmabuf, 7));
+}
+
+TEST_F_TIMEOUT(hotplug, dma_buf_revoked, 180)
+{
+	struct dma_buf_sync sync = { .flags = DMA_BUF_SYNC_START | DMA_BUF_SYNC_READ };
+	struct drm_prime_handle import = { .fd = self->client.dmabuf };
+	struct client bystander = { .fd = -1, .dmabuf = -1 };
+	char other[NAME_MAX + 1];
+	int err = 0;
+
+	if (find_other(self->pci, other, sizeof(other)))
+		err = client_open(&bystander, other, AMDGPU_GEM_DOMAIN_GTT);
+	ASSERT_EQ(0, err);
+	ASSERT_EQ(0, ioctl(self->client.dmabuf, DMA_BUF_IOCTL_SYNC, &sync));
+
+	LEAVE();
+	EXPECT_EQ(-1, ioctl(self->client.dmabuf, DMA_BUF_IOCTL_SYNC, &sync));
+	EXPECT_EQ(ENODEV, errno);
+	if (bystander.fd >= 0) {
+		EXPECT_EQ(-1, ioctl(bystander.fd, DRM_IOCTL_PRIME_FD_TO_HANDLE,
+				    &import));
+		EXPECT_EQ(ENODEV, errno);
+	}
+	client_close(&bystander);
 }
 
 TEST_F_TIMEOUT(hotplug, late_close, 180)
@@ -586,6 +1014,30 @@ TEST_F_TIMEOUT(hotplug, kfd_opens, 180)
 	close(before);
 }
 
+TEST_F_TIMEOUT(hotplug, kfd_ioctls_fail, 180)
+{
+	struct kfd_ioctl_get_available_memory_args memory = {};
+	struct kfd_ioctl_acquire_vm_args vm = {};
+	int kfd;
+
+	kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	if (kfd < 0)
+		SKIP(return, "no /dev/kfd");
+	memory.gpu_id = kfd_gpu_id(self->pci);
+	if (!memory.gpu_id)
+		SKIP(return, "KFD does not have this GPU");
+	ASSERT_EQ(0, ioctl(kfd, AMDKFD_IOC_AVAILABLE_MEMORY, &memory));
+	vm.gpu_id = memory.gpu_id;
+	vm.drm_fd = self->client.fd;
+
+	LEAVE();
+	EXPECT_EQ(-1, ioctl(kfd, AMDKFD_IOC_AVAILABLE_MEMORY, &memory));
+	EXPECT_EQ(ENODEV, errno);
+	EXPECT_EQ(-1, ioctl(kfd, AMDKFD_IOC_ACQUIRE_VM, &vm));
+	EXPECT_EQ(ENODEV, errno);
+	close(kfd);
+}
+
 TEST_F_TIMEOUT(hotplug, other_gpu, 180)
 {
 	struct client bystander;
@@ -594,16 +1046,16 @@ TEST_F_TIMEOUT(hotplug, other_gpu, 180)
 
 	if (!find_other(self->pci, other, sizeof(other)))
 		SKIP(return, "there is no other GPU");
-	ASSERT_EQ(0, client_open(&bystander, other));
+	ASSERT_EQ(0, client_open(&bystander, other, AMDGPU_GEM_DOMAIN_GTT));
 
 	LEAVE();
-	fence = submit_nop(&bystander);
+	fence = submit_nop(&bystander, 0);
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(1, fence_status(fence, RETURN_MS));
 	close(fence);
 
 	COME_BACK();
-	fence = submit_nop(&bystander);
+	fence = submit_nop(&bystander, 0);
 	ASSERT_LE(0, fence);
 	EXPECT_EQ(1, fence_status(fence, RETURN_MS));
 	close(fence);
