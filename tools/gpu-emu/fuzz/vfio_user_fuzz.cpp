@@ -70,6 +70,7 @@ public:
         host_ = nullptr;
     }
     void reset() override { storage_.fill(std::byte{0}); }
+    bool asleep() const override { return false; }
 
 private:
     gpuemu::PciHost* host_ = nullptr;
