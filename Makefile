@@ -30,7 +30,7 @@ fuzzers: setup ## libFuzzer targets
 run: setup ## watch a real amdgpu lose an emulated MI300X, on the stock kernel and with the series (ROWS="surprise drm": not the flagship matrix)
 	@scripts/compare $(O) $(RESULTS) $(ROWS)
 
-check: setup ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel
+check: setup ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel, and the series' KUnit tests and kselftest
 	@scripts/check $(O) $(RESULTS)
 
 bench: setup ## figures: MMIO latency, removal times against nvme, probe, cycles per hour

@@ -12,7 +12,9 @@ import pathlib
 from patchseries import scenarios
 from patchseries.patch import SeriesError
 
-REMEMBERED = ("started", "flavour", "profile", "seed", "versions")
+REMEMBERED = ("started", "flavour", "profile", "seed", "kernel")
+VERSIONS = ("QEMU", "accelerator")  # the others are paths of the machine that ran it
+IMAGE = pathlib.PurePath("arch/x86/boot/bzImage")
 
 
 def _digest(content):
@@ -33,10 +35,14 @@ def _results(path):
 
 def _source(run):
     """What scripts/guest/kernel built the run's kernel from: `stock`, or the series' hash."""
+    image = pathlib.Path(run["versions"]["kernel image"])
+    build = image.parents[len(IMAGE.parts) - 1]
     try:
-        return (pathlib.Path(run["kernel"]) / ".source").read_text().strip()
+        if image != build / IMAGE:
+            raise FileNotFoundError
+        return (build / ".source").read_text().strip()
     except OSError:
-        raise SeriesError(f"the kernel {run['kernel']} was not built by scripts/guest/kernel: nobody knows what it is") from None
+        raise SeriesError(f"the kernel {image} was not built by scripts/guest/kernel: nobody knows what it is") from None
 
 
 def _guest(run):
@@ -81,7 +87,8 @@ def _tests(runs):
 
 
 def _side(runs):
-    return {"runs": [{key: run.get(key) for key in REMEMBERED} for run in runs], "rows": _rows(runs), "tests": _tests(runs)}
+    remembered = [{key: run.get(key) for key in REMEMBERED} | {"versions": {key: run["versions"].get(key) for key in VERSIONS}} for run in runs]
+    return {"runs": remembered, "rows": _rows(runs), "tests": _tests(runs)}
 
 
 def record(paths, series):
