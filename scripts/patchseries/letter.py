@@ -104,6 +104,11 @@ def _count(group):
     return f"{len(group.patches)} patch{'es' if len(group.patches) > 1 else ''} for {group.name}"
 
 
+def _without_variants(rows):
+    """ROWS without those whose whole scenario is among them."""
+    return [row for row in rows if "/" not in row or row.partition("/")[0] not in rows]
+
+
 def cover(group, text, record, overview, base_commit, needs, others, lacking):
     """Body of the cover letter."""
     parts = [text.strip() + "\n"]
@@ -123,7 +128,7 @@ def cover(group, text, record, overview, base_commit, needs, others, lacking):
         )
         parts.append(
             "To reproduce, in a clone of the project that this series comes from, where KERNEL is your built tree:\n\n"
-            f"  build/release/hotplug/hpctl run {' '.join(rows)} --kernel KERNEL\n"
+            f"  build/release/hotplug/hpctl run {' '.join(_without_variants(rows))} --expected none --kernel KERNEL\n"
         )
         if tests:
             parts.append(
