@@ -36,13 +36,11 @@ def _results(path):
 def _source(run):
     """What scripts/guest/kernel built the run's kernel from: `stock`, or the series' hash."""
     image = pathlib.Path(run["versions"]["kernel image"])
-    build = image.parents[len(IMAGE.parts) - 1]
-    try:
-        if image != build / IMAGE:
-            raise FileNotFoundError
-        return (build / ".source").read_text().strip()
-    except OSError:
-        raise SeriesError(f"the kernel {image} was not built by scripts/guest/kernel: nobody knows what it is") from None
+    if image.parts[-len(IMAGE.parts):] == IMAGE.parts:
+        source = image.parents[len(IMAGE.parts) - 1] / ".source"
+        if source.is_file():
+            return source.read_text().strip()
+    raise SeriesError(f"the kernel {image} was not built by scripts/guest/kernel: nobody knows what it is")
 
 
 def _guest(run):
