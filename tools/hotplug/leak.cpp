@@ -17,6 +17,9 @@ namespace {
 /// anew each time.
 constexpr const char* kPartitions = "compute partitions";
 
+/// Each GPU is lost twice before growth is counted: the first times fill caches.
+constexpr unsigned kFirstCycles = 4;
+
 bool is_pci(const std::string& device) {
     return device.find(':') != std::string::npos;
 }
@@ -123,6 +126,25 @@ std::vector<std::string> find_leaks(const GuestState& before, const GuestState& 
     }
     append(leaks, blocked_processes(after));
     return leaks;
+}
+
+std::vector<std::string> SlabGrowth::add_cycle(const std::map<std::string, uint64_t>& slab) {
+    std::vector<std::string> grown;
+    ++cycles_;
+    for (const auto& [cache, objects] : slab) {
+        Start& start = starts_.try_emplace(cache, Start{objects, cycles_}).first->second;
+        if (cycles_ <= kFirstCycles) {
+            start = {objects, cycles_};
+        }
+        const uint64_t cycles = cycles_ - start.cycle;
+        if (objects > start.objects + std::max<uint64_t>(kSlabToleranceObjects, cycles - 1) &&
+            !counts_free_memory(cache)) {
+            grown.push_back(fmt::format("slab {} grows: {} objects, {} cycles ago {}", cache,
+                                        objects, cycles, start.objects));
+            start = {objects, cycles_};
+        }
+    }
+    return grown;
 }
 
 std::vector<std::string> find_obstacles(const GuestState& before, const GuestState& after) {

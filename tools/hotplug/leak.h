@@ -5,6 +5,7 @@
 // kernel.
 #pragma once
 
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace hotplug {
 
 /// A slab cache may hold that many more objects than before: half-filled slabs and per-CPU lists
-/// are no leak. A leak of one object per removal shows in the cycles, not in one row.
+/// are no leak. A leak of one object per removal shows in the cycles, not in one row: SlabGrowth.
 constexpr uint64_t kSlabToleranceObjects = 64;
 constexpr uint64_t kSlabTolerancePercent = 10;
 
@@ -41,5 +42,29 @@ std::vector<std::string> find_obstacles(const GuestState& before, const GuestSta
 /// taint.
 std::vector<std::string> find_differences(const GuestState& before, const GuestState& after,
                                           const Orphans& orphans = {});
+
+/// Watches the slab caches over the cycles of a soak on one guest. What a cycle may leave behind
+/// without being a leak, it must not leave each time.
+class SlabGrowth {
+public:
+    /// Takes in the caches at the end of a cycle. One line for each that has grown since the first
+    /// cycles by more than the tolerance, and by an object a cycle or more; then it counts anew.
+    std::vector<std::string> add_cycle(const std::map<std::string, uint64_t>& slab);
+
+private:
+    struct Start {
+        uint64_t objects = 0;
+        unsigned cycle = 0;
+    };
+
+    unsigned cycles_ = 0;
+    std::map<std::string, Start> starts_;
+};
+
+/// What the rows of one boot leave to those after them.
+struct GuestHistory {
+    std::set<std::string> known_leaks;  ///< kmemleak tells all of them each time
+    SlabGrowth growth;
+};
 
 }  // namespace hotplug

@@ -100,6 +100,24 @@ TEST(Leak, SlabHasATolerance) {
                                         "slab kmalloc-64: 11001 objects, 10000 before"}));
 }
 
+TEST(SlabGrowth, OneObjectACycleIsToldOnce) {
+    SlabGrowth growth;
+    unsigned told = 0;
+    for (uint64_t cycle = 1; cycle <= 4 + 2 * kSlabToleranceObjects; ++cycle) {
+        told +=
+            growth.add_cycle({{"drm_sched_fence", cycle}, {"gpu_buddy_block", 9 * cycle}}).size();
+    }
+    EXPECT_EQ(told, 1U) << "after as many cycles as there are objects tolerated, and one";
+}
+
+TEST(SlabGrowth, WhatCameOnceIsNone) {
+    SlabGrowth growth;
+    for (uint64_t cycle = 1; cycle <= 200; ++cycle) {
+        const uint64_t objects = 10000 + (cycle > 2 ? 500 : 0) + (cycle > 10 ? 64 : 0);
+        EXPECT_TRUE(growth.add_cycle({{"kernfs_node_cache", objects}}).empty()) << cycle;
+    }
+}
+
 TEST(Leak, BlocksOfFreeMemoryAreNone) {
     GuestState after = guest();
     after.slab["gpu_buddy_block"] = 500;

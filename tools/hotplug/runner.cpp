@@ -105,7 +105,7 @@ hp::Result<void> Runner::boot() {
     }
     bed_ = std::move(*bed);
     rows_on_this_boot_ = 0;
-    known_leaks_.clear();
+    history_ = {};
     for (const Complaint& complaint : classify(bed_->kernel_log(0)).complaints) {
         auto& known = report_.info.boot_complaints;
         if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
@@ -169,7 +169,7 @@ RowResult Runner::run_row(const Row& row) {
         return skipped;
     }
     progress_.row_started(row.id());
-    RowRun run(*bed_, row, progress_, known_leaks_);
+    RowRun run(*bed_, row, progress_, history_);
     RowResult result = run.run();
     result.fresh_boot = rows_on_this_boot_++ == 0;
     if (!result.unfit.empty()) {

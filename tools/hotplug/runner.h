@@ -7,12 +7,12 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "hotplug/expected.h"
+#include "hotplug/leak.h"
 #include "hotplug/report/progress.h"
 #include "hotplug/scenario_catalogue.h"
 #include "hotplug/testbed.h"
@@ -68,7 +68,7 @@ private:
     std::unique_ptr<Testbed> bed_;
     std::filesystem::path boot_dir_;
     unsigned rows_on_this_boot_ = 0;
-    std::set<std::string> known_leaks_;
+    GuestHistory history_;  ///< of this boot
 };
 
 }  // namespace hotplug

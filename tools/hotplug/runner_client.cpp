@@ -104,6 +104,19 @@ hp::Result<void> GuestClient::tell(const std::string& line) {
     return bed_->job_input(job_, line);
 }
 
+hp::Result<ClientLine> GuestClient::ask(const std::string& line, const std::string& answer,
+                                        Deadline deadline) {
+    const size_t from = bed_->job(job_).lines.size();
+    if (const auto told = tell(line); !told) {
+        return tl::unexpected(told.error());
+    }
+    return bed_
+        ->wait_output(
+            job_, from, [&](const std::string& text) { return says(text, answer); },
+            fmt::format("{} to answer '{}' with '{}'", name_, line, answer), deadline)
+        .map([](const OutputLine& output) { return parse_client_line(output.text); });
+}
+
 hp::Result<JobExit> GuestClient::wait_end(Deadline deadline) {
     return bed_->wait_exit(job_, deadline);
 }

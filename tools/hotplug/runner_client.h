@@ -52,6 +52,9 @@ public:
     bool worker() const { return worker_; }
 
     hp::Result<void> tell(const std::string& line);
+    /// The same, and waits for the client's next line of the state `answer`.
+    hp::Result<ClientLine> ask(const std::string& line, const std::string& answer,
+                               Deadline deadline);
     /// Waits for its own end; the guest's time of it.
     hp::Result<JobExit> wait_end(Deadline deadline);
     hp::Result<void> signal(int signal);

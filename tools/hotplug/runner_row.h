@@ -20,9 +20,8 @@ namespace hotplug {
 
 class RowRun {
 public:
-    /// `known_leaks`: what kmemleak told in earlier rows of this boot; it tells all of it every
-    /// time.
-    RowRun(Testbed& bed, const Row& row, Progress& progress, std::set<std::string>& known_leaks);
+    /// `history`: of the rows before on this boot; this one is added.
+    RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& history);
 
     /// The checks' results, not yet held against the list of expected failures.
     RowResult run();
@@ -67,6 +66,7 @@ private:
     CheckResult judge_bystander();
     CheckResult judge_kfd();
     std::vector<std::string> find_row_leaks();
+    std::vector<std::string> find_growth();
     void mark_unfit(const std::string& why);
     bool soak() const { return row_.cycle != 0; }
     bool kmemleak_is_due() const;
@@ -76,7 +76,7 @@ private:
     const Scenario& scenario_;
     const Limits limits_;
     Progress& progress_;
-    std::set<std::string>& known_leaks_;
+    GuestHistory& history_;
 
     RowResult result_;
     Target victim_;

@@ -36,6 +36,7 @@ struct Flaws {
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
     bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
     bool minors_leak = false;
+    unsigned slab_grows = 0;  ///< by that much with each loss
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
     bool silent = false;      ///< and the guest does not answer
@@ -100,6 +101,7 @@ public:
         const bool higher =
             (flaws_.nodes_held || flaws_.kfd_held || flaws_.minors_leak) && lost_once_;
         state.drm_minor_max = higher ? 130 : 129;
+        state.slab = {{"drm_sched_fence", 10 + losses_ * flaws_.slab_grows}};
         return state;
     }
 
@@ -142,6 +144,7 @@ public:
             log_.push_back({4, log_.size(), 1'500'000, flaws_.complaint});
         }
         lost_[slot] = lost_once_ = true;
+        ++losses_;
         for (auto& [id, job] : jobs_) {
             if (job.victim && flaws_.fence_fails) {
                 job.view.lines.push_back(
@@ -222,9 +225,15 @@ public:
         const auto& exit = jobs_.at(id).view.exit;
         return exit ? hp::Result<JobExit>(*exit) : hp::fail("it goes on");
     }
-    hp::Result<OutputLine> wait_output(JobId id, size_t,
+    hp::Result<OutputLine> wait_output(JobId id, size_t from,
                                        const std::function<bool(const std::string&)>& wanted,
                                        std::string_view awaited, Deadline) override {
+        const auto& lines = jobs_.at(id).view.lines;
+        for (size_t i = from; i < lines.size(); ++i) {
+            if (wanted(lines[i].text)) {
+                return lines[i];
+            }
+        }
         for (const char* line : {R"({"state":"ready"})", R"({"state":"progress","done":1})"}) {
             if (!jobs_.at(id).view.exit && wanted(line)) {
                 jobs_.at(id).view.lines.push_back({Clock::now(), line});
@@ -256,6 +265,7 @@ private:
     GuestFacts facts_;
     std::map<size_t, bool> lost_;
     bool lost_once_ = false;
+    unsigned losses_ = 0;
     std::map<JobId, FakeJob> jobs_;
     JobId last_job_ = 0;
     std::vector<KernelLine> log_;
@@ -526,6 +536,21 @@ TEST_F(RunnerTest, SoakAsksForLeaksInEachEighthCycleAndInTheLast) {
     EXPECT_FALSE(last.rows.at(0).find(Check::no_leak)->passed);
 }
 
+TEST_F(RunnerTest, SoakFindsWhatGrowsWithEachCycle) {
+    scenario_.cycles = 6;
+    factory_.flaws.slab_grows = 40;
+    std::vector<Row> rows;
+    for (unsigned cycle = 1; cycle <= 6; ++cycle) {
+        rows.push_back({&scenario_, nullptr, cycle});
+    }
+    const RunReport report = run_rows(rows);
+    ASSERT_EQ(report.rows.size(), 6U);
+    EXPECT_TRUE(report.rows[4].find(Check::no_leak)->passed) << "as much as a row may leave";
+    EXPECT_EQ(
+        report.rows[5].find(Check::no_leak)->evidence,
+        std::vector<std::string>{"slab drm_sched_fence grows: 250 objects, 2 cycles ago 170"});
+}
+
 TEST_F(RunnerTest, SoakGoesOnWithANewGuestWhenTheOldOneIsBeyondUse) {
     scenario_.cycles = 2;
     factory_.flaws.complaint = "BUG: unable to handle page fault for address: 0000000000000008";
@@ -615,8 +640,8 @@ TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
                        StopStep{"holder@victim"}};
     scenario_.checks = {Check::bystander};
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    RowRun run(bed, row, progress_, leaks);
+    GuestHistory history;
+    RowRun run(bed, row, progress_, history);
     const RowResult result = run.run();
     EXPECT_EQ(failures(result), Checks{});
     EXPECT_EQ(bed.ran[0], (std::vector<std::string>{"hsa_queue", "--gpu-id", "101", "--count",
@@ -637,8 +662,8 @@ TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
     const auto opened = [&] {
         FakeTestbed bed(factory_.flaws);
         const Row row{&scenario_, nullptr, 0};
-        std::set<std::string> leaks;
-        RowRun(bed, row, progress_, leaks).run();
+        GuestHistory history;
+        RowRun(bed, row, progress_, history).run();
         return std::count_if(bed.ran.begin(), bed.ran.end(), [](const auto& argv) {
             return argv.back().find("/dev/kfd") != std::string::npos;
         });
@@ -651,9 +676,9 @@ TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
 TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
     FakeTestbed bed(factory_.flaws);
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
+    GuestHistory history;
     scenario_.limits.watch = std::chrono::minutes(5);
-    RowRun(bed, row, progress_, leaks).run();
+    RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.overdue, scenario_.limits.removal);
     EXPECT_GT(bed.watched, std::chrono::minutes(4));
 }
@@ -661,8 +686,8 @@ TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
 TEST_F(RunnerTest, LimitsAreDoubledOnTheDebugKernel) {
     FakeTestbed bed(factory_.flaws, {"CONFIG_KASAN"});
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    RowRun(bed, row, progress_, leaks).run();
+    GuestHistory history;
+    RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.overdue, scenario_.limits.removal * 2);
 }
 
@@ -672,8 +697,8 @@ TEST_F(RunnerTest, ReplacementIsHandedOn) {
                        RecoverStep{{.device_id = 0x74a5, .vram_mib = std::nullopt}}};
     scenario_.checks = {Check::replug};
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    RowRun(bed, row, progress_, leaks).run();
+    GuestHistory history;
+    RowRun(bed, row, progress_, history).run();
     ASSERT_EQ(bed.replacements.size(), 1U);
     EXPECT_EQ(bed.replacements[0].device_id, 0x74a5);
 }
@@ -685,8 +710,8 @@ TEST_F(RunnerTest, FaultGoesToTheEmulatorOfItsGpuAndCostsTheGuest) {
                        AwaitStep{"holder@victim"}};
     scenario_.checks = {};
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    const RowResult result = RowRun(bed, row, progress_, leaks).run();
+    GuestHistory history;
+    const RowResult result = RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(failures(result), Checks{});
     ASSERT_EQ(bed.requests.size(), 1U);
     EXPECT_EQ(bed.requests[0], (std::pair<size_t, nlohmann::json>(1, vanish)));
@@ -707,6 +732,26 @@ TEST_F(RunnerTest, AwaitedClientHasToEndAndToEndWell) {
               "step 'await the end of holder@victim': status 1; its");
 }
 
+TEST_F(RunnerTest, ClientThatIsAskedHasToAnswerAndToAnswerWell) {
+    scenario_.checks = {};
+    const auto told = [&](const char* answer) {
+        // The fake client says what it is told.
+        TellStep tell{"kfd_crowd@victim", answer};
+        tell.answer = "crowd";
+        scenario_.steps = {StartStep{"kfd_crowd", Role::victim, {}}, tell};
+        return run_one().find(Check::steps)->evidence;
+    };
+    EXPECT_EQ(told(R"({"state":"crowd","bad":0})"), std::vector<std::string>{});
+    EXPECT_EQ(
+        told(R"({"state":"crowd","bad":2})"),
+        std::vector<std::string>{"step 'tell kfd_crowd@victim '{\"state\":\"crowd\",\"bad\":2}'': "
+                                 "{\"state\":\"crowd\",\"bad\":2}"});
+    EXPECT_EQ(told("check"),
+              std::vector<std::string>{"step 'tell kfd_crowd@victim 'check'': waited for "
+                                       "kfd_crowd@victim to answer 'check' with 'crowd'; its last "
+                                       "line: check"});
+}
+
 TEST_F(RunnerTest, RefusedFaultFailsTheStep) {
     scenario_.checks = {};
     scenario_.steps = {EmulateStep{{{"do", "explode"}}, Role::victim}};
@@ -721,8 +766,8 @@ TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {
     row.access = 345;
     EXPECT_EQ(row.id(), "s@345");
     EXPECT_EQ(row.expected_key(), "s");
-    std::set<std::string> leaks;
-    RowRun(bed, row, progress_, leaks).run();
+    GuestHistory history;
+    RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.lost_with.during, "cat 0000:01:00.0 100");
     EXPECT_EQ(bed.lost_with.access, 345U);
 }
@@ -758,8 +803,8 @@ TEST_F(RunnerTest, WhatRunsDuringARemovalIsHandedOn) {
     lose.meanwhile = "echo $BYSTANDER";
     scenario_.steps = {lose, RecoverStep{}};
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    RowRun(bed, row, progress_, leaks).run();
+    GuestHistory history;
+    RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.lost_with.meanwhile, "echo 0000:02:00.0");
 }
 

@@ -60,6 +60,9 @@ struct StartStep {
 struct TellStep {
     std::string client;
     std::string line;
+    /// Not empty: the client has to answer with a line of this state, with nothing `bad` in it.
+    std::string answer = {};
+    std::chrono::milliseconds deadline{10'000};
 };
 
 /// Ends a client with SIGTERM and waits for its end.

@@ -211,8 +211,18 @@ Step read_start(const Node& node) {
 }
 
 Step read_tell(const Node& node) {
-    node.allow({"tell", "line"});
-    return TellStep{node.at("tell").text(), node.at("line").text()};
+    node.allow({"tell", "line", "answer", "seconds"});
+    TellStep step{node.at("tell").text(), node.at("line").text()};
+    if (node.has("answer")) {
+        step.answer = node.at("answer").text();
+    }
+    if (node.has("seconds")) {
+        if (step.answer.empty()) {
+            node.refuse("'seconds' belongs to 'answer'");
+        }
+        step.deadline = node.at("seconds").seconds();
+    }
+    return step;
 }
 
 Step read_stop(const Node& node) {

@@ -18,7 +18,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
                  "drm": {"tags": ["more"], "steps": [{"settle": 1}]}},
     "steps": [
         {"start": "holder", "options": ["$VICTIM"]},
-        {"tell": "holder@victim", "line": "read"},
+        {"tell": "holder@victim", "line": "read", "answer": "read", "seconds": 6},
         {"lose": "surprise", "meanwhile": "sync", "seconds": 4},
         {"wait": "text", "seconds": 2.5},
         {"shell": "true", "status": 1, "output": "x", "seconds": 5},
@@ -43,6 +43,9 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->variants[2].steps.size(), 1U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
     ASSERT_EQ(scenario->steps.size(), 10U);
+    const auto& tell = std::get<TellStep>(scenario->steps[1]);
+    EXPECT_EQ(tell.answer, "read");
+    EXPECT_EQ(tell.deadline, std::chrono::seconds(6));
     const auto& recover = std::get<RecoverStep>(scenario->steps[8]);
     EXPECT_EQ(recover.replacement.device_id, 0x74a5);
     EXPECT_EQ(recover.replacement.vram_mib, 2048U);
@@ -136,6 +139,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps: step 'lose hang' loses a GPU that is lost already"},
         Bad{STEPS(R"({"tell": "holder@victim", "line": "x"})"),
             "x.json: /steps: step 'tell holder@victim 'x'' names a client that no step before"},
+        Bad{STEPS(R"({"tell": "a@victim", "line": "x", "seconds": 1})"),
+            "x.json: /steps/0: 'seconds' belongs to 'answer'"},
         Bad{STEPS(R"({"emulate": "vanish"})"),
             "x.json: /steps/0/emulate: expected a request of the emulator's control socket"},
         Bad{STEPS(R"({"start": "a"}, {"await": "a@victim"}, {"stop": "a@victim"})"),

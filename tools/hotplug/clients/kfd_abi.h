@@ -92,6 +92,13 @@ struct WaitEvents {
 
 constexpr std::uint32_t KFD_IOC_WAIT_RESULT_TIMEOUT = 1;
 
+/// With no array of apertures KFD tells how many GPUs the process has.
+struct GetProcessAperturesNew {
+    std::uint64_t apertures_ptr;
+    std::uint32_t num_of_nodes;
+    std::uint32_t pad;
+};
+
 struct AcquireVm {
     std::uint32_t drm_fd;
     std::uint32_t gpu_id;
@@ -157,6 +164,8 @@ constexpr unsigned long AMDKFD_IOC_CREATE_QUEUE = _IOWR('K', 0x02, CreateQueue);
 constexpr unsigned long AMDKFD_IOC_DESTROY_QUEUE = _IOWR('K', 0x03, DestroyQueue);
 constexpr unsigned long AMDKFD_IOC_CREATE_EVENT = _IOWR('K', 0x08, CreateEvent);
 constexpr unsigned long AMDKFD_IOC_WAIT_EVENTS = _IOWR('K', 0x0c, WaitEvents);
+constexpr unsigned long AMDKFD_IOC_GET_PROCESS_APERTURES_NEW =
+    _IOWR('K', 0x14, GetProcessAperturesNew);
 constexpr unsigned long AMDKFD_IOC_ACQUIRE_VM = _IOW('K', 0x15, AcquireVm);
 constexpr unsigned long AMDKFD_IOC_ALLOC_MEMORY_OF_GPU = _IOWR('K', 0x16, AllocMemoryOfGpu);
 constexpr unsigned long AMDKFD_IOC_FREE_MEMORY_OF_GPU = _IOW('K', 0x17, FreeMemoryOfGpu);

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: kfd_crowd, many processes that have /dev/kfd open, each in one of the states in which a
-// process does not go away when it is told to: SIGBUS ignored or blocked, stopped, traced, asleep
-// in the kernel, its file held by a child. Some of them have a queue with a packet in flight. Told
-// "check" on standard input it says how many are dead, and how many have a SIGBUS waiting for them;
-// "end" ends it, well if none was either at any check.
-// Thread: one in each process. Not modelled: queues that make progress; hsa_queue has one.
+// Purpose: kfd_crowd, many processes that have /dev/kfd open (crowd_member.h), made by fork(2) of
+// one program: fifty cost hardly more than one. Told "check" on standard input it says how many are
+// dead, how many have a SIGBUS waiting for them, and how many do not answer when they are asked;
+// "end" ends it, well if none was any of that at any check.
+// Thread: one.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -19,13 +17,12 @@
 #include <chrono>
 #include <cstdint>
 #include <fstream>
-#include <new>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "hotplug/clients/aql_queue.h"
-#include "hotplug/clients/kfd_device.h"
+#include "hotplug/clients/crowd_member.h"
 #include "hotplug/clients/kfd_topology.h"
 #include "hotplug/clients/line_input.h"
 #include "hotplug/clients/report.h"
@@ -36,122 +33,15 @@ namespace hp::clients {
 namespace {
 
 constexpr std::chrono::seconds patience{60};
+/// One that answers does so in milliseconds, and one that does not shall not hold up the others.
+constexpr std::chrono::seconds patience_with_one{5};
 
 struct Options {
     std::uint32_t gpu_id = 0;
     unsigned count = 50;
     unsigned queues = 0;
+    std::optional<Manner> manner;  ///< of all; else each of them in turn
 };
-
-/// What a member does once it has /dev/kfd open.
-enum class Manner {
-    waits,
-    ignores_sigbus,
-    blocks_sigbus,
-    is_stopped,
-    is_traced,
-    sleeps_in_kernel,  ///< D state: waits for a child made by vfork(2)
-    child_has_file,
-};
-constexpr unsigned manners = 7;
-
-/// A member's first and only word. `op` points into the program, which is the same in all of them.
-struct Arrival {
-    const char* op = nullptr;
-    int error = 0;
-};
-
-/// A queue whose one packet waits for a signal that never comes.
-struct BusyQueue {
-    KfdDevice device;
-    KfdMemory signals;
-    AqlQueue queue;
-
-    static IoResult<BusyQueue> create(const KfdNode& node) {
-        auto device = KfdDevice::open(node);
-        if (!device) {
-            return tl::unexpected(device.error());
-        }
-        auto signals = device->allocate(MemoryKind::userptr, 4096);
-        if (!signals) {
-            return tl::unexpected(signals.error());
-        }
-        auto queue = AqlQueue::create(*device, node);
-        if (!queue) {
-            return tl::unexpected(queue.error());
-        }
-        new (signals->at<AmdSignal>(0)) AmdSignal{.kind = AMD_SIGNAL_KIND_USER, .value = 1};
-        new (signals->at<AmdSignal>(64)) AmdSignal{.kind = AMD_SIGNAL_KIND_USER, .value = 1};
-        queue->submit_barrier(signals->address(), signals->address() + 64);
-        return BusyQueue{std::move(*device), std::move(*signals), std::move(*queue)};
-    }
-};
-
-[[noreturn]] void sleep_until_killed() {
-    for (;;) {
-        ::pause();
-    }
-}
-
-void set_sigbus(Manner manner) {
-    if (manner == Manner::ignores_sigbus) {
-        ::signal(SIGBUS, SIG_IGN);
-    } else if (manner == Manner::blocks_sigbus) {
-        sigset_t blocked;
-        sigemptyset(&blocked);
-        sigaddset(&blocked, SIGBUS);
-        ::sigprocmask(SIG_BLOCK, &blocked, nullptr);
-    }
-}
-
-/// The life of a member; ends with SIGKILL, at the latest when the crowd's first process ends.
-[[noreturn]] void live(Manner manner, const KfdNode* with_queue, int arrivals) {
-    ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-    for (const int signal : {SIGTERM, SIGINT, SIGBUS}) {
-        ::signal(signal, SIG_DFL);
-    }
-    set_sigbus(manner);
-    const auto arrive = [arrivals](Arrival arrival) {
-        if (::write(arrivals, &arrival, sizeof arrival) != sizeof arrival) {
-            ::_exit(EXIT_FAILURE);
-        }
-    };
-    const auto give_up = [&arrive](const IoError& error) {
-        arrive({error.op, error.error});
-        ::_exit(EXIT_FAILURE);
-    };
-    std::optional<BusyQueue> queue;
-    if (with_queue != nullptr) {
-        auto made = BusyQueue::create(*with_queue);
-        if (!made) {
-            give_up(made.error());
-        }
-        queue.emplace(std::move(*made));
-    }
-    Fd kfd(::open("/dev/kfd", O_RDWR | O_CLOEXEC));
-    if (!kfd) {
-        give_up({"open", errno});
-    }
-    if (manner == Manner::sleeps_in_kernel || manner == Manner::child_has_file) {
-        const bool share = manner == Manner::sleeps_in_kernel;
-        const pid_t child = share ? ::vfork() : ::fork();
-        if (child == 0) {
-            ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-            arrive({});
-            sleep_until_killed();
-        }
-        if (child < 0) {
-            give_up({share ? "vfork" : "fork", errno});
-        }
-        kfd.reset();
-        sleep_until_killed();
-    }
-    arrive({});
-    if (manner == Manner::is_stopped) {
-        ::raise(SIGSTOP);
-    }
-    sleep_until_killed();
-}
 
 class Crowd {
 public:
@@ -170,13 +60,18 @@ private:
     struct Member {
         pid_t pid;
         Manner manner;
+        Fd questions;
         bool dead = false;
     };
 
-    IoResult<void> await_arrivals(int arrivals, unsigned count);
+    IoResult<void> start(unsigned number, Manner manner, const KfdNode* with_queue, int answers);
+    IoResult<CrowdAnswer> await_answer(std::chrono::milliseconds patience);
+    IoResult<bool> ask(unsigned number);
     static IoResult<void> hold(const Member& member);
+    static IoResult<void> let_go(const Member& member);
 
     std::vector<Member> members_;
+    Fd answers_;
 };
 
 Crowd::~Crowd() {
@@ -205,21 +100,23 @@ IoResult<void> Crowd::gather(const Options& options) {
     if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
         return io_fail("pipe2");
     }
-    const Fd arrivals(ends[0]);
-    const Fd arrive(ends[1]);
+    answers_.reset(ends[0]);
+    const Fd answer(ends[1]);
     for (unsigned i = 0; i < options.count; ++i) {
-        const auto manner = static_cast<Manner>(i % manners);
-        const pid_t pid = ::fork();
-        if (pid < 0) {
-            return io_fail("fork");
+        const Manner manner = options.manner.value_or(static_cast<Manner>(i % manners));
+        const KfdNode* with_queue = i < options.queues ? &*node : nullptr;
+        if (const auto started = start(i, manner, with_queue, answer.get()); !started) {
+            return started;
         }
-        if (pid == 0) {
-            live(manner, i < options.queues ? &*node : nullptr, arrive.get());
-        }
-        members_.push_back({pid, manner});
     }
-    if (const auto arrived = await_arrivals(arrivals.get(), options.count); !arrived) {
-        return arrived;
+    for (unsigned i = 0; i < options.count; ++i) {
+        const auto arrival = await_answer(patience);
+        if (!arrival) {
+            return tl::unexpected(arrival.error());
+        }
+        if (arrival->op != nullptr) {
+            return io_fail(arrival->op, arrival->error);
+        }
     }
     for (const Member& member : members_) {
         if (const auto held = hold(member); !held) {
@@ -229,42 +126,94 @@ IoResult<void> Crowd::gather(const Options& options) {
     return {};
 }
 
-IoResult<void> Crowd::await_arrivals(int arrivals, unsigned count) {
-    for (unsigned i = 0; i < count; ++i) {
-        pollfd wanted{arrivals, POLLIN, 0};
-        const int ready = ::poll(&wanted, 1,
-                                 static_cast<int>(std::chrono::milliseconds(patience).count()));
-        if (ready <= 0) {
-            return io_fail("poll", ready == 0 ? ETIME : errno);
+IoResult<void> Crowd::start(unsigned number, Manner manner, const KfdNode* with_queue,
+                            int answers) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return io_fail("pipe2");
+    }
+    const Fd questions(ends[0]);
+    Fd ask(ends[1]);
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+        return io_fail("fork");
+    }
+    if (pid == 0) {
+        live({number, manner, with_queue, questions.get(), answers});
+    }
+    members_.push_back({pid, manner, std::move(ask)});
+    return {};
+}
+
+IoResult<CrowdAnswer> Crowd::await_answer(std::chrono::milliseconds patience) {
+    pollfd wanted{answers_.get(), POLLIN, 0};
+    const int ready = ::poll(&wanted, 1, static_cast<int>(patience.count()));
+    if (ready <= 0) {
+        return io_fail("poll", ready == 0 ? ETIME : errno);
+    }
+    CrowdAnswer answer;
+    if (::read(answers_.get(), &answer, sizeof answer) != sizeof answer) {
+        return io_fail("read");
+    }
+    return answer;
+}
+
+/// Stops a member that shall be stopped, in the way of its manner.
+IoResult<void> Crowd::hold(const Member& member) {
+    if (member.manner == Manner::is_traced) {
+        // The second time it is traced already.
+        if (::ptrace(PTRACE_SEIZE, member.pid, nullptr, nullptr) != 0 && errno != EPERM) {
+            return io_fail("PTRACE_SEIZE");
         }
-        Arrival arrival;
-        if (::read(arrivals, &arrival, sizeof arrival) != sizeof arrival) {
-            return io_fail("read");
+        if (::ptrace(PTRACE_INTERRUPT, member.pid, nullptr, nullptr) != 0) {
+            return io_fail("PTRACE_INTERRUPT");
         }
-        if (arrival.op != nullptr) {
-            return io_fail(arrival.op, arrival.error);
-        }
+    } else if (member.manner == Manner::is_stopped) {
+        ::kill(member.pid, SIGSTOP);
+    } else {
+        return {};
+    }
+    int status = 0;
+    if (::waitpid(member.pid, &status, WUNTRACED | __WALL) != member.pid) {
+        return io_fail("waitpid");
+    }
+    return WIFSTOPPED(status) ? IoResult<void>() : io_fail("waitpid", ECHILD);
+}
+
+IoResult<void> Crowd::let_go(const Member& member) {
+    if (member.manner == Manner::is_traced &&
+        ::ptrace(PTRACE_CONT, member.pid, nullptr, nullptr) != 0) {
+        return io_fail("PTRACE_CONT");
+    }
+    if (member.manner == Manner::is_stopped) {
+        ::kill(member.pid, SIGCONT);
     }
     return {};
 }
 
-/// Waits until a member is stopped that stops itself, and stops one that shall be traced.
-IoResult<void> Crowd::hold(const Member& member) {
-    if (member.manner == Manner::is_traced &&
-        (::ptrace(PTRACE_SEIZE, member.pid, nullptr, nullptr) != 0 ||
-         ::ptrace(PTRACE_INTERRUPT, member.pid, nullptr, nullptr) != 0)) {
-        return io_fail("ptrace");
+/// Whether the member, or the child that has its file, answers, and KFD answers it as it should.
+IoResult<bool> Crowd::ask(unsigned number) {
+    const Member& member = members_[number];
+    if (const auto free = let_go(member); !free) {
+        return tl::unexpected(free.error());
     }
-    if (member.manner == Manner::is_traced || member.manner == Manner::is_stopped) {
-        int status = 0;
-        if (::waitpid(member.pid, &status, WUNTRACED | __WALL) != member.pid) {
-            return io_fail("waitpid");
-        }
-        if (!WIFSTOPPED(status)) {
-            return io_fail("waitpid", ECHILD);
-        }
+    const char question = '?';
+    if (::write(member.questions.get(), &question, sizeof question) != sizeof question) {
+        return io_fail("write");
     }
-    return {};
+    for (;;) {
+        const auto answer = await_answer(patience_with_one);
+        if (!answer && answer.error().error != ETIME) {
+            return tl::unexpected(answer.error());
+        }
+        if (answer && answer->member != number) {
+            continue;  // too late, and counted as none
+        }
+        if (const auto held = hold(member); !held) {
+            return tl::unexpected(held.error());
+        }
+        return answer && answer->op == nullptr;
+    }
 }
 
 /// Is there a SIGBUS that the process has not taken yet?
@@ -284,22 +233,34 @@ bool sigbus_pending(pid_t pid) {
 IoResult<void> Crowd::judge(Reporter& report) {
     unsigned dead = 0;
     unsigned pending = 0;
-    for (Member& member : members_) {
+    unsigned mute = 0;
+    for (unsigned number = 0; number < members_.size(); ++number) {
+        Member& member = members_[number];
         int status = 0;
-        const pid_t ended = ::waitpid(member.pid, &status, WNOHANG | __WALL);
+        const pid_t ended = member.dead ? 0 : ::waitpid(member.pid, &status, WNOHANG | __WALL);
         if (ended < 0) {
             return io_fail("waitpid");
         }
-        member.dead = ended != 0 && (WIFEXITED(status) || WIFSIGNALED(status));
+        member.dead = member.dead || (ended != 0 && (WIFEXITED(status) || WIFSIGNALED(status)));
         // A traced one that is sent a signal stops anew.
         const bool told =
             !member.dead && ((ended != 0 && WIFSTOPPED(status) && WSTOPSIG(status) == SIGBUS) ||
                              sigbus_pending(member.pid));
+        // One that shall be killed would be, as soon as it runs.
+        const auto answers = member.dead || told ? IoResult<bool>(true) : ask(number);
+        if (!answers) {
+            return tl::unexpected(answers.error());
+        }
         dead += member.dead ? 1 : 0;
         pending += told ? 1 : 0;
-        report.done(!member.dead && !told);
+        mute += *answers ? 0 : 1;
+        report.done(!member.dead && !told && *answers);
     }
-    report.say("crowd", {{"of", members_.size()}, {"dead", dead}, {"sigbus_pending", pending}});
+    report.say("crowd", {{"of", members_.size()},
+                         {"dead", dead},
+                         {"sigbus_pending", pending},
+                         {"mute", mute},
+                         {"bad", dead + pending + mute}});
     return {};
 }
 
@@ -331,6 +292,8 @@ int main(int argc, char** argv) {
     app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology, for the queues");
     app.add_option("--count", options.count, "processes")->check(CLI::Range(1, 1024));
     app.add_option("--queues", options.queues, "how many of them have a queue on that GPU");
+    app.add_option("--manner", options.manner, "what all of them do, instead of each its own")
+        ->transform(CLI::CheckedTransformer(hp::clients::manner_names()));
     CLI11_PARSE(app, argc, argv);
     if (options.queues > options.count) {
         return app.exit(CLI::ValidationError("--queues", "more than there are processes"));
