@@ -24,13 +24,18 @@ bool takes_node(const std::string& program) {
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
+bool takes_gpu_id(const std::string& program) {
+    constexpr std::array<std::string_view, 6> programs = {"gpu_mover", "hsa_queue", "kfd_crowd",
+                                                          "kfd_heir",  "kfd_pair",  "svm_holder"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
 /// The first arguments of the programs that need a GPU.
 std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarget& target) {
     if (takes_node(program)) {
         return {target.node};
     }
-    if (program == "hsa_queue" || program == "kfd_crowd" || program == "gpu_mover" ||
-        program == "svm_holder") {
+    if (takes_gpu_id(program)) {
         return {"--gpu-id", std::to_string(target.gpu_id)};
     }
     return {};
@@ -69,7 +74,7 @@ ClientLine parse_client_line(const std::string& text) {
 }
 
 bool is_worker(const std::string& program) {
-    return program == "drm_submitter" || program == "hsa_queue";
+    return program == "drm_submitter" || program == "hsa_queue" || program == "kfd_pair";
 }
 
 GuestClient::GuestClient(Testbed& bed, const StartStep& step, JobId job)

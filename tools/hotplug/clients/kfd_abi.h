@@ -135,6 +135,13 @@ struct MapMemoryToGpu {
     std::uint32_t n_success;
 };
 
+struct SmiEvents {
+    std::uint32_t gpu_id;
+    std::uint32_t anon_fd;  ///< from KFD
+};
+
+constexpr std::uint32_t KFD_SMI_EVENT_GPU_GONE = 14;
+
 struct SvmAttribute {
     std::uint32_t type;
     std::uint32_t value;
@@ -171,6 +178,7 @@ constexpr unsigned long AMDKFD_IOC_ALLOC_MEMORY_OF_GPU = _IOWR('K', 0x16, AllocM
 constexpr unsigned long AMDKFD_IOC_FREE_MEMORY_OF_GPU = _IOW('K', 0x17, FreeMemoryOfGpu);
 constexpr unsigned long AMDKFD_IOC_MAP_MEMORY_TO_GPU = _IOWR('K', 0x18, MapMemoryToGpu);
 constexpr unsigned long AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU = _IOWR('K', 0x19, MapMemoryToGpu);
+constexpr unsigned long AMDKFD_IOC_SMI_EVENTS = _IOWR('K', 0x1f, SmiEvents);
 /// The size in the number counts the attributes that follow.
 constexpr unsigned long AMDKFD_IOC_SVM = _IOWR('K', 0x20, Svm);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one GPU through /dev/kfd: its memory, mapped at the same address for CPU and GPU, and
-// its events. Thread: not synchronised; the client's one thread owns it. Not modelled: several GPUs
-// at the same time.
+// its events. Thread: not synchronised; the client's one thread owns it. Not modelled: memory
+// of several GPUs.
 #include "hotplug/clients/kfd_device.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one GPU through /dev/kfd: its memory, mapped at the same address for CPU and GPU, and
-// its events. Thread: not synchronised; the client's one thread owns it. Not modelled: several GPUs
-// at the same time.
+// its events. Thread: not synchronised; the client's one thread owns it. Not modelled: memory
+// of several GPUs.
 #pragma once
 
 #include <chrono>
@@ -82,6 +82,7 @@ public:
     IoResult<abi::GetVersion> version() const;
 
     int fd() const { return kfd_.get(); }
+    int drm_fd() const { return drm_.get(); }
     std::uint32_t gpu_id() const { return gpu_id_; }
 
     IoResult<KfdMemory> allocate(MemoryKind kind, std::uint64_t size);
