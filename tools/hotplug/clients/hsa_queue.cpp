@@ -3,8 +3,10 @@
 // other, each waited for. Thread: one. Not modelled: dispatches, several packets in flight.
 #include <CLI/CLI.hpp>
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <fstream>
 #include <limits>
 #include <new>
 #include <optional>
@@ -32,6 +34,7 @@ struct Options {
     double seconds = 1e9;
     std::string wait = "both";
     bool ignore_sigbus = false;
+    std::string cgroup;
 };
 
 /// The end of the client's work, if it is not an error of a call.
@@ -187,8 +190,20 @@ bool Worker::must_end_for_sigbus(Reporter& report) const {
     return !options_.ignore_sigbus;
 }
 
+/// Before /dev/kfd is opened: KFD looks then which GPUs the process may have.
+IoResult<void> join_cgroup(const std::string& folder) {
+    std::ofstream processes(folder + "/cgroup.procs");
+    processes << "0\n";
+    return processes.flush() ? IoResult<void>() : io_fail("write of cgroup.procs", EIO);
+}
+
 int run_client(const Options& options) {
     Reporter report("hsa_queue");
+    if (!options.cgroup.empty()) {
+        if (const auto joined = join_cgroup(options.cgroup); !joined) {
+            return report.end("system", joined.error());
+        }
+    }
     const auto node = find_kfd_node("/sys/class/kfd/kfd/topology", options.gpu_id);
     if (!node) {
         return report.end("device", {"no such gpu_id in the topology", ENODEV});
@@ -219,6 +234,7 @@ int main(int argc, char** argv) {
     app.add_option("--wait", options.wait, "how to wait for a packet: event, poll, or both in turn")
         ->check(CLI::IsMember({"event", "poll", "both"}));
     app.add_flag("--ignore-sigbus", options.ignore_sigbus, "go on after the SIGBUS of a lost GPU");
+    app.add_option("--cgroup", options.cgroup, "folder of a cgroup to join");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
