@@ -1,16 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: svm_holder, a client with managed memory (SVM) in the VRAM of a GPU. Asked after the
 // GPU's loss, it reads the memory by the CPU and counts the pages that have kept their content and
-// those that are zeroed. Thread: one. Not modelled: work of the GPU on that memory; page faults of
-// the GPU (XNACK).
+// those that are zeroed. A child made by fork(2) that shares the pages may do the same; it is
+// stopped until then, so that it can't be what moves them. Thread: one in each process. Not
+// modelled: work of the GPU on that memory; page faults of the GPU (XNACK).
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdint>
+#include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -28,10 +35,18 @@ namespace {
 
 constexpr std::size_t page_size = 4096;
 
+/// What is right to find in the memory.
+enum class Content {
+    kept,
+    zeroed,
+    either,  ///< page by page
+};
+
 struct Options {
     std::uint32_t gpu_id = 0;
     std::size_t size_mib = 4;
-    bool may_be_zeroed = false;
+    Content content = Content::kept;
+    bool forked = false;
 };
 
 IoResult<Mapping> own_pages(std::size_t size) {
@@ -77,6 +92,16 @@ struct Pages {
     std::size_t intact = 0;
     std::size_t zeroed = 0;
     std::size_t other = 0;
+    std::size_t sigbus = 0;  ///< signals that came of it
+
+    bool as(Content content) const {
+        const std::size_t good =
+            (content != Content::zeroed ? intact : 0) + (content != Content::kept ? zeroed : 0);
+        return good == intact + zeroed + other && sigbus == 0;
+    }
+    nlohmann::json members() const {
+        return {{"intact", intact}, {"zeroed", zeroed}, {"other", other}, {"sigbus", sigbus}};
+    }
 };
 
 /// Reads all of the memory, which moves it back.
@@ -95,6 +120,68 @@ Pages read_back(const Mapping& memory) {
         ++(kept == dwords_per_page   ? pages.intact
            : zero == dwords_per_page ? pages.zeroed
                                      : pages.other);
+    }
+    const auto sigbus = sigbus_count();
+    pages.sigbus = sigbus.faults + sigbus.sent;
+    return pages;
+}
+
+/// A child that has the memory as it was at the fork, and is stopped until it is asked.
+class Child {
+public:
+    static IoResult<Child> start(const Mapping& memory);
+    Child(Child&& other) noexcept
+        : pid_(std::exchange(other.pid_, 0)), answer_(std::move(other.answer_)) {}
+    Child& operator=(Child&&) = delete;
+    ~Child();
+
+    IoResult<Pages> read();
+
+private:
+    Child(pid_t pid, Fd answer) : pid_(pid), answer_(std::move(answer)) {}
+
+    pid_t pid_;
+    Fd answer_;
+};
+
+IoResult<Child> Child::start(const Mapping& memory) {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+        return io_fail("pipe2");
+    }
+    Fd answer(ends[0]);
+    const Fd end(ends[1]);
+    const pid_t pid = ::fork();
+    if (pid < 0) {
+        return io_fail("fork");
+    }
+    if (pid == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        ::raise(SIGSTOP);
+        const Pages pages = read_back(memory);
+        const bool told = ::write(end.get(), &pages, sizeof pages) == sizeof pages;
+        ::_exit(told ? EXIT_SUCCESS : EXIT_FAILURE);
+    }
+    Child child(pid, std::move(answer));
+    int status = 0;
+    if (::waitpid(pid, &status, WUNTRACED) != pid || !WIFSTOPPED(status)) {
+        return io_fail("waitpid", ECHILD);
+    }
+    return child;
+}
+
+Child::~Child() {
+    if (pid_ != 0) {
+        ::kill(pid_, SIGKILL);
+        ::waitpid(pid_, nullptr, 0);
+    }
+}
+
+IoResult<Pages> Child::read() {
+    ::kill(pid_, SIGCONT);
+    Pages pages;
+    if (::read(answer_.get(), &pages, sizeof pages) != sizeof pages) {
+        return io_fail("read of the child's pages", EPIPE);
     }
     return pages;
 }
@@ -126,20 +213,32 @@ int run_client(const Options& options) {
         report.say("not_moved", {{"pages", count}, {"in_vram", *away}});
         return report.end("not moved");
     }
-    report.ready({{"pages", count}, {"in_vram", *away}});
+    std::optional<Child> child;
+    if (options.forked) {
+        auto started = Child::start(*memory);
+        if (!started) {
+            return report.end("system", started.error());
+        }
+        child.emplace(std::move(*started));
+    }
+    report.ready({{"pages", count}, {"in_vram", *away}, {"forked", options.forked}});
     LineInput input;
     if (!input.next()) {
         return report.end("signal");
     }
+    // The child first: it finds the pages as the loss left them, not as another reader did.
+    bool good = true;
+    if (child) {
+        const auto pages = child->read();
+        if (!pages) {
+            return report.end("system", pages.error());
+        }
+        report.say("child_read", pages->members());
+        good = pages->as(options.content);
+    }
     const Pages pages = read_back(*memory);
-    const auto sigbus = sigbus_count();
-    report.say("read", {{"intact", pages.intact},
-                        {"zeroed", pages.zeroed},
-                        {"other", pages.other},
-                        {"sigbus", sigbus.faults + sigbus.sent}});
-    const bool good = pages.intact == count ||
-                      (options.may_be_zeroed && pages.intact + pages.zeroed == count);
-    return report.end(good && sigbus.faults + sigbus.sent == 0 ? "done" : "lost pages");
+    report.say("read", pages.members());
+    return report.end(good && pages.as(options.content) ? "done" : "lost pages");
 }
 
 }  // namespace
@@ -149,10 +248,13 @@ int main(int argc, char** argv) {
     CLI::App app("Keeps managed memory in the VRAM of a GPU, and reads it when told to");
     hp::clients::Options options;
     app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
-    app.add_option("--size-mib", options.size_mib, "size of the memory")
-        ->check(CLI::Range(1, 256));
-    app.add_flag("--may-be-zeroed", options.may_be_zeroed,
-                 "a page that has lost its content, and reads as zeroes, is fine");
+    app.add_option("--size-mib", options.size_mib, "size of the memory")->check(CLI::Range(1, 256));
+    app.add_option("--content", options.content, "what is right to find: kept, zeroed or either")
+        ->transform(CLI::CheckedTransformer(
+            std::map<std::string, hp::clients::Content>{{"kept", hp::clients::Content::kept},
+                                                        {"zeroed", hp::clients::Content::zeroed},
+                                                        {"either", hp::clients::Content::either}}));
+    app.add_flag("--forked", options.forked, "a stopped child has the memory, too");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
