@@ -52,6 +52,7 @@ json state() {
                {"domain", 0},
                {"io_links", 1},
                {"io_link_targets", {0}}}}},
+            {"kfd_evictions", {{{"pid", 32}, {"gpu_id", 54321}, {"evicted_ms", 17}}}},
             {"kfd_generation", 2},
             {"pci",
              {{{"bdf", "0000:01:00.0"},
@@ -219,6 +220,13 @@ TEST_F(AgentClientTest, OrphanedNodesNameTheirHolders) {
     EXPECT_EQ(parsed.drm_orphans[0].minor, "renderD129");
     EXPECT_EQ(parsed.drm_orphans[0].holders, std::vector<std::string>{"sh (31)"});
     EXPECT_EQ(parsed.kfd_users, std::vector<std::string>{"kfd_monitor (32)"});
+}
+
+TEST_F(AgentClientTest, EvictionsAreThoseOfAProcessFromAGpu) {
+    const auto parsed = parse_guest_state(state()).value();
+    EXPECT_EQ(parsed.evicted_ms(32, 54321), 17u);
+    EXPECT_EQ(parsed.evicted_ms(31, 54321), 0u);
+    EXPECT_EQ(parsed.evicted_ms(32, 54322), 0u);
 }
 
 TEST_F(AgentClientTest, GpuIsNotReadyHalfway) {

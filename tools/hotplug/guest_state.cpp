@@ -45,6 +45,11 @@ KfdNode kfd_node(const json& value) {
     return node;
 }
 
+KfdEviction kfd_eviction(const json& value) {
+    return {value.at("pid").get<int>(), value.at("gpu_id").get<uint32_t>(),
+            value.at("evicted_ms").get<uint64_t>()};
+}
+
 PciDevice pci_device(const json& value) {
     PciDevice device;
     device.bdf = value.at("bdf").get<std::string>();
@@ -74,6 +79,7 @@ GuestState parse(const json& answer) {
     state.drm = list_of(answer.at("drm"), drm_node);
     state.kfd_nodes = list_of(answer.at("kfd_nodes"), kfd_node);
     state.kfd_generation = answer.at("kfd_generation").get<uint64_t>();
+    state.kfd_evictions = list_of(answer.at("kfd_evictions"), kfd_eviction);
     state.pci = list_of(answer.at("pci"), pci_device);
     state.slab = answer.at("slab").get<std::map<std::string, uint64_t>>();
     state.slab_total_kib = answer.at("slab_total_kib").get<uint64_t>();
@@ -110,6 +116,13 @@ const DrmNode* GuestState::find_drm(const std::string& bdf, const std::string& k
 const KfdNode* GuestState::find_kfd(const std::string& bdf) const {
     return find_or_null(kfd_nodes,
                         [&](const KfdNode& node) { return node.gpu_id && node.bdf() == bdf; });
+}
+
+uint64_t GuestState::evicted_ms(int pid, uint32_t gpu_id) const {
+    const auto* found = find_or_null(kfd_evictions, [&](const KfdEviction& eviction) {
+        return eviction.pid == pid && eviction.gpu_id == gpu_id;
+    });
+    return found ? found->evicted_ms : 0;
 }
 
 bool GuestState::gpu_ready(const std::string& bdf) const {

@@ -40,6 +40,13 @@ struct KfdNode {
     std::string bdf() const;
 };
 
+/// How long the queues of a process were evicted from a GPU, in evictions that are over.
+struct KfdEviction {
+    int pid = 0;
+    uint32_t gpu_id = 0;
+    uint64_t evicted_ms = 0;
+};
+
 struct PciDevice {
     std::string bdf;
     uint32_t vendor = 0;
@@ -71,10 +78,14 @@ struct GuestState {
     /// Who has /dev/kfd open, "kfd_monitor (31)": a user of all GPUs, also of those that go.
     std::vector<std::string> kfd_users;
 
+    std::vector<KfdEviction> kfd_evictions;
+
     const PciDevice* find_pci(const std::string& bdf) const;
     /// Null when the GPU at `bdf` has no node of that kind.
     const DrmNode* find_drm(const std::string& bdf, const std::string& kind = "render") const;
     const KfdNode* find_kfd(const std::string& bdf) const;
+    /// 0 for a process that KFD does not know.
+    uint64_t evicted_ms(int pid, uint32_t gpu_id) const;
     /// A driver is bound to the GPU at `bdf`, a render node and a KFD node of it exist.
     bool gpu_ready(const std::string& bdf) const;
 };

@@ -50,6 +50,7 @@ public:
     const std::string& name() const { return name_; }
     Role role() const { return role_; }
     bool worker() const { return worker_; }
+    int pid() const { return bed_->job(job_).pid; }
 
     hp::Result<void> tell(const std::string& line);
     /// The same, and waits for the client's next line of the state `answer`.

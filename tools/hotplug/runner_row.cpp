@@ -226,6 +226,11 @@ hp::Result<void> RowRun::perform(const LoseStep& step) {
     options.during = expand(step.during);
     options.meanwhile = expand(step.meanwhile);
     options.access = row_.access;
+    auto before = bed_.state();
+    if (!before) {
+        return tl::unexpected(before.error());
+    }
+    before_loss_ = std::move(*before);
     const auto longest = std::max(limits_.watch, limits_.removal);
     auto loss = bed_.lose(victim_.slot, step.loss, Deadline::after(longest), options);
     if (loss) {
@@ -533,9 +538,31 @@ CheckResult RowRun::judge_bystander() {
     if (!found) {
         return not_reached(Check::bystander);
     }
+    const auto evictions = find_evictions();
+    result.evidence.insert(result.evidence.end(), evictions.begin(), evictions.end());
     result.passed = result.evidence.empty();
     result.value = result.passed ? "alive, still for " + seconds_text(longest) : "disturbed";
     return result;
+}
+
+/// A queue that the driver takes from the GPU and gives back stands still for a moment, which its
+/// client may not notice. An eviction that goes on is not counted yet: that the client notices.
+std::vector<std::string> RowRun::find_evictions() {
+    const auto now = bed_.state();
+    if (!now) {
+        return {now.error().message};
+    }
+    std::vector<std::string> evictions;
+    for (const GuestClient& client : clients_) {
+        const uint32_t gpu_id = bystander_.gpu.gpu_id;
+        const uint64_t before = before_loss_.evicted_ms(client.pid(), gpu_id);
+        const uint64_t after = now->evicted_ms(client.pid(), gpu_id);
+        if (client.role() == Role::bystander && after > before) {
+            evictions.push_back(fmt::format("{}: its queues were evicted for {} ms", client.name(),
+                                            after - before));
+        }
+    }
+    return evictions;
 }
 
 CheckResult RowRun::judge_kfd() {

@@ -64,6 +64,7 @@ private:
     void judge_again(std::span<const Check> checks);
     CheckResult judge_now(Check check);
     CheckResult judge_bystander();
+    std::vector<std::string> find_evictions();
     CheckResult judge_kfd();
     std::vector<std::string> find_row_leaks();
     std::vector<std::string> find_growth();
@@ -83,6 +84,7 @@ private:
     Target bystander_;
     GpuTarget victim_at_start_;
     GuestState before_;
+    GuestState before_loss_;
     size_t log_from_ = 0;
     std::vector<GuestClient> clients_;
     Orphans orphans_;

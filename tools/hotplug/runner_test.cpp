@@ -24,6 +24,7 @@ struct Flaws {
     bool stuck = false;  ///< removal never returns
     bool kfd_broken = false;
     bool bystander_dies = false;
+    unsigned evicted_ms = 0;    ///< for how long the bystander's queues are at the loss
     bool clients_stay = false;  ///< the victim's workers do not end
     int clients_status = 1;     ///< with which they end
     std::string last_words;     ///< said by them before
@@ -96,6 +97,10 @@ public:
         }
         if (flaws_.kfd_held && client) {
             state.kfd_users = {"kfd_monitor (7)"};
+        }
+        for (const auto& [id, job] : jobs_) {
+            const uint64_t evicted = 3 + (lost_once_ ? flaws_.evicted_ms : 0);
+            state.kfd_evictions.push_back({job.view.pid, 101, job.victim ? 9 * evicted : evicted});
         }
         // The new instance cannot have the minor that is held when it is made.
         const bool higher =
@@ -208,6 +213,7 @@ public:
         ran.push_back(argv);
         FakeJob job;
         job.view.name = name;
+        job.view.pid = static_cast<int>(40 + last_job_);
         job.victim = !name.ends_with("@bystander");
         jobs_[++last_job_] = job;
         return last_job_;
@@ -411,6 +417,10 @@ TEST_F(RunnerTest, EachFlawFailsItsOwnCheck) {
     };
     EXPECT_EQ(failing([](Flaws& f) { f.kfd_broken = true; }), Checks{Check::kfd_usable});
     EXPECT_EQ(failing([](Flaws& f) { f.bystander_dies = true; }), Checks{Check::bystander});
+    EXPECT_EQ(failing([](Flaws& f) { f.evicted_ms = 8; }), Checks{Check::bystander});
+    EXPECT_EQ(run_one().find(Check::bystander)->evidence,
+              std::vector<std::string>{"drm_submitter@bystander: its queues were evicted for 8 ms"})
+        << "since the loss, and of no other process";
     EXPECT_EQ(failing([](Flaws& f) { f.clients_stay = true; }), Checks{Check::clients_released});
     EXPECT_EQ(failing([](Flaws& f) { f.accesses = 5; }), Checks{Check::no_access});
     EXPECT_EQ(failing([](Flaws& f) { f.job_fails = true; }), Checks{Check::replug});

@@ -220,6 +220,23 @@ json read_kfd_users(const fs::path& root) {
     return holders.empty() ? json::array() : holders.begin()->second;
 }
 
+json read_kfd_evictions(const fs::path& root) {
+    const fs::path processes = root / "sys/class/kfd/kfd/proc";
+    json answer = json::array();
+    for (const std::string& pid : names_in(processes)) {
+        for (const std::string& name : names_in(processes / pid)) {
+            const auto gpu_id = number_after(name, "stats_");
+            const std::string text = text_of(processes / pid / name / "evicted_ms");
+            if (gpu_id && !text.empty()) {
+                answer.push_back({{"pid", number_of(pid)},
+                                  {"gpu_id", *gpu_id},
+                                  {"evicted_ms", number_of(text)}});
+            }
+        }
+    }
+    return answer;
+}
+
 json read_kfd_nodes(const fs::path& root) {
     const fs::path nodes = topology(root) / "nodes";
     json answer = json::array();
@@ -298,6 +315,7 @@ json read_state(const fs::path& root) {
             {"drm_minor_max", highest_minor(drm)},
             {"drm_orphans", read_orphans(root)},
             {"kfd_users", read_kfd_users(root)},
+            {"kfd_evictions", read_kfd_evictions(root)},
             {"kfd_nodes", read_kfd_nodes(root)},
             {"kfd_generation", number_of(text_of(topology(root) / "generation_id"))},
             {"pci", read_pci_devices(root)},

@@ -17,6 +17,9 @@ nlohmann::json read_drm_minors(const std::filesystem::path& root);
 nlohmann::json read_orphans(const std::filesystem::path& root);
 /// The processes that have /dev/kfd open: {"pid","comm"}.
 nlohmann::json read_kfd_users(const std::filesystem::path& root);
+/// How long the queues of each KFD process were evicted from each of its GPUs, as far as that is
+/// over: {"pid","gpu_id","evicted_ms"}.
+nlohmann::json read_kfd_evictions(const std::filesystem::path& root);
 nlohmann::json read_kfd_nodes(const std::filesystem::path& root);
 nlohmann::json read_pci_devices(const std::filesystem::path& root);
 nlohmann::json read_slab(const std::filesystem::path& root);

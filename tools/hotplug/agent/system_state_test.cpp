@@ -56,6 +56,19 @@ TEST(SystemState, KfdUsersHaveItOpen) {
     EXPECT_EQ(read_kfd_users(tree.root()), (json{{{"pid", 31}, {"comm", "kfd_monitor"}}}));
 }
 
+TEST(SystemState, KfdEvictionsOfEachProcessAndGpu) {
+    TempTree tree;
+    const std::string processes = "sys/class/kfd/kfd/proc/";
+    tree.file(processes + "31/pasid", "32769\n");
+    tree.file(processes + "31/stats_54321/evicted_ms", "0\n");
+    tree.file(processes + "31/stats_54322/evicted_ms", "17\n");
+    tree.file(processes + "31/stats_54322/cu_occupancy", "3\n");
+    tree.file(processes + "32/stats_54321/cu_occupancy", "3\n");
+    EXPECT_EQ(read_kfd_evictions(tree.root()),
+              (json{{{"pid", 31}, {"gpu_id", 54321}, {"evicted_ms", 0}},
+                    {{"pid", 31}, {"gpu_id", 54322}, {"evicted_ms", 17}}}));
+}
+
 TEST(SystemState, KfdNodes) {
     TempTree tree;
     const std::string nodes = "sys/class/kfd/kfd/topology/nodes/";
@@ -157,7 +170,8 @@ TEST(SystemState, AnEmptySystemHasAllMembers) {
     EXPECT_EQ(state["slab_total_kib"], 55);
     EXPECT_EQ(state["memory_available_kib"], 777);
     EXPECT_GT(state["uptime_us"], 0);
-    for (const char* list : {"drm", "drm_orphans", "kfd_users", "kfd_nodes", "pci", "processes_d_state"}) {
+    for (const char* list : {"drm", "drm_orphans", "kfd_users", "kfd_evictions", "kfd_nodes", "pci",
+                             "processes_d_state"}) {
         EXPECT_EQ(state[list], json::array()) << list;
     }
     EXPECT_EQ(state["slab"], json::object());
