@@ -29,7 +29,7 @@ struct SelftestOptions {
 
 struct BenchOptions {
     MachineOptions machine;
-    std::string what = "all";  ///< or "submission", to which the rest belongs
+    std::string what = "all";  ///< or "removal", or "submission", to which the rest belongs
     std::string results = "results";
     std::string against;  ///< the kernel to compare with
     unsigned boots = 3;
@@ -70,6 +70,7 @@ hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
+hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options);
 hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);

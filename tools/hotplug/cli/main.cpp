@@ -68,8 +68,9 @@ int run(int argc, char** argv) {
     bench.machine.add_to(*bench_app);
     bench_app
         ->add_option("what", bench.what,
-                     "all, or submission: guest instructions of a submission, on one kernel or two")
-        ->check(CLI::IsMember({"all", "submission"}))
+                     "all; removal: with one KFD process and with fifty; or submission: guest "
+                     "instructions of a submission, on one kernel or two")
+        ->check(CLI::IsMember({"all", "removal", "submission"}))
         ->capture_default_str();
     bench_app->add_option("--results", bench.results, "where bench.json and logs go")
         ->capture_default_str();
@@ -164,6 +165,7 @@ int run(int argc, char** argv) {
     }
     if (bench_app->parsed()) {
         return report(bench.what == "submission" ? hotplug::bench_submission_command(bench)
+                      : bench.what == "removal"  ? hotplug::bench_removal_command(bench)
                                                  : hotplug::bench_command(bench));
     }
     if (sweep_app->parsed()) {

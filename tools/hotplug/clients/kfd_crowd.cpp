@@ -32,7 +32,7 @@
 namespace hp::clients {
 namespace {
 
-constexpr std::chrono::seconds patience{60};
+constexpr std::chrono::seconds patience_with_all{60};
 /// One that answers does so in milliseconds, and one that does not shall not hold up the others.
 constexpr std::chrono::seconds patience_with_one{5};
 
@@ -110,7 +110,7 @@ IoResult<void> Crowd::gather(const Options& options) {
         }
     }
     for (unsigned i = 0; i < options.count; ++i) {
-        const auto arrival = await_answer(patience);
+        const auto arrival = await_answer(patience_with_all);
         if (!arrival) {
             return tl::unexpected(arrival.error());
         }
