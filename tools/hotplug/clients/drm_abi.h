@@ -113,6 +113,7 @@ struct Chunk {
 
 constexpr std::uint32_t AMDGPU_CHUNK_ID_IB = 0x01;
 constexpr std::uint32_t AMDGPU_CHUNK_ID_BO_HANDLES = 0x06;
+constexpr std::uint32_t AMDGPU_HW_IP_GFX = 0;
 constexpr std::uint32_t AMDGPU_HW_IP_COMPUTE = 1;
 constexpr std::uint32_t AMDGPU_HW_IP_DMA = 2;
 

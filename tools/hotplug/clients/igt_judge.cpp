@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: igt_judge, which runs tests of IGT (igt-gpu-tools) by igt_runner, each in a process of
+// its own, and prints what came of them in KTAP, for a scenario's step `shell`. igt_verdict.h says
+// what counts. Exit status: 0 no test failed, 1 one did, 2 IGT could not be run.
+// Thread: one. Not modelled: IGT's own choice of tests; the scenario names them.
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "hotplug/clients/drm_device.h"
+#include "hotplug/clients/igt_verdict.h"
+
+namespace hp::clients {
+namespace {
+
+constexpr const char* test_root = "/usr/libexec/igt-gpu-tools";
+constexpr const char* test_list = "/tmp/igt-tests";
+constexpr const char* results = "/tmp/igt-results";
+constexpr int status_failed = 1;
+constexpr int status_not_run = 2;
+
+struct Options {
+    std::string node;
+    std::string device;
+    unsigned timeout_s = 120;
+    std::vector<std::string> requests;
+};
+
+int not_run(const std::string& why) {
+    std::fprintf(stderr, "igt_judge: %s\n", why.c_str());
+    return status_not_run;
+}
+
+IoResult<bool> has_gfx_ring(const std::string& node) {
+    auto device = DrmDevice::open(node);
+    if (!device) {
+        return tl::unexpected(device.error());
+    }
+    return device->ring_count(abi::AMDGPU_HW_IP_GFX).map([](unsigned count) { return count > 0; });
+}
+
+/// Its standard output is not KTAP, and becomes standard error. Its status tells nothing that its
+/// results do not.
+int run_igt_runner(unsigned timeout_s) {
+    const std::string timeout = std::to_string(timeout_s);
+    const char* const argv[] = {"igt_runner",
+                                "--overwrite",
+                                "--log-level",
+                                "quiet",
+                                "--abort-on-monitored-error=taint,lockdep",
+                                "--per-test-timeout",
+                                timeout.c_str(),
+                                "--test-list",
+                                test_list,
+                                test_root,
+                                results,
+                                nullptr};
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO);
+    pid_t child = -1;
+    const int error =
+        ::posix_spawnp(&child, argv[0], &actions, nullptr, const_cast<char* const*>(argv), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    if (error != 0) {
+        return error;
+    }
+    while (::waitpid(child, nullptr, 0) < 0) {
+        if (errno != EINTR) {
+            return errno;
+        }
+    }
+    return 0;
+}
+
+int run(const Options& options) {
+    std::vector<IgtRequest> requests;
+    for (const std::string& text : options.requests) {
+        auto request = parse_igt_request(text);
+        if (!request) {
+            return not_run(request.error());
+        }
+        requests.push_back(std::move(*request));
+    }
+    const auto gfx = has_gfx_ring(options.node);
+    if (!gfx) {
+        return not_run(options.node + ": " + gfx.error().op + ": " +
+                       std::strerror(gfx.error().error));
+    }
+    nlohmann::json said = nlohmann::json::object();
+    if (const std::string list = igt_test_list(requests, *gfx); !list.empty()) {
+        std::ofstream out(test_list);
+        if (!(out << list).flush()) {
+            return not_run(std::string(test_list) + ": cannot write");
+        }
+        if (!options.device.empty()) {
+            ::setenv("IGT_DEVICE", ("pci:slot=" + options.device).c_str(), 1);
+        }
+        const std::string file = std::string(results) + "/results.json";
+        // Those of an earlier run are not this one's.
+        if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
+            return not_run(file + ": " + std::strerror(errno));
+        }
+        if (const int error = run_igt_runner(options.timeout_s); error != 0) {
+            return not_run(std::string("igt_runner: ") + std::strerror(error));
+        }
+        std::ifstream in(file);
+        said = nlohmann::json::parse(in, nullptr, false);
+        if (said.is_discarded()) {
+            return not_run(file + ": igt_runner left no results there");
+        }
+    }
+    const auto verdicts = judge_igt(said, requests, *gfx);
+    std::fputs(format_ktap(verdicts).c_str(), stdout);
+    const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const IgtVerdict& one) {
+        return one.outcome == IgtVerdict::Outcome::fail;
+    });
+    return failed ? status_failed : 0;
+}
+
+}  // namespace
+}  // namespace hp::clients
+
+int main(int argc, char** argv) {
+    CLI::App app("Runs tests of IGT and prints their results in KTAP");
+    hp::clients::Options options;
+    app.add_option("node", options.node, "render node of a GPU, asked for its rings")->required();
+    app.add_option("requests", options.requests,
+                   "BINARY@SUBTEST[|gfx|blind-gfx|may-skip=TEXT|never=TEXT|shows=TEXT]...")
+        ->required();
+    app.add_option("--device", options.device,
+                   "PCI address of the GPU that IGT shall take; else it takes any");
+    app.add_option("--timeout", options.timeout_s, "seconds that a test may take");
+    CLI11_PARSE(app, argc, argv);
+    try {
+        return hp::clients::run(options);
+    } catch (const std::exception& error) {
+        return hp::clients::not_run(error.what());
+    }
+}

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see igt_verdict.h.
+// Thread: pure functions.
+#include "hotplug/clients/igt_verdict.h"
+
+#include <algorithm>
+#include <cctype>
+#include <sstream>
+
+namespace hp::clients {
+
+namespace {
+
+using json = nlohmann::json;
+
+constexpr const char* runner_prefix = "igt@";
+constexpr std::string_view all_subtests = "@*";
+constexpr const char* no_gfx_ring = "the GPU has no GFX ring";
+/// IGT's words for a subtest that found no ring to run on. A test that could not open the GPU says
+/// something else.
+constexpr const char* no_ring_found = "No dynamic tests executed";
+/// Of each of a test's texts the end is shown: it has the assertion that failed.
+constexpr std::size_t shown_lines = 40;
+
+bool contains(std::string_view text, std::string_view part) {
+    return text.find(part) != std::string_view::npos;
+}
+
+/// The runner's name of a test.
+std::string key_of(const std::string& name) {
+    std::string key = runner_prefix + name;
+    std::transform(key.begin(), key.end(), key.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return key;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
+}
+
+/// What the runner has of a test: its own entry and one for each of its dynamic subtests.
+struct Report {
+    std::string result;  ///< the first that is neither pass nor skip, else its own
+    std::string out;
+    std::string err;
+    std::string warnings;  ///< of the kernel
+};
+
+std::string text_of(const json& entry, const char* member) {
+    return entry.contains(member) ? entry.at(member).get<std::string>() : "";
+}
+
+Report report_of(const json& tests, const std::string& key) {
+    Report report;
+    for (const auto& [name, entry] : tests.items()) {
+        if (name != key && !name.starts_with(key + "@")) {
+            continue;
+        }
+        const std::string result = text_of(entry, "result");
+        const bool bad = result != "pass" && result != "skip";
+        if (name == key) {
+            report.out = text_of(entry, "out");
+            report.err = text_of(entry, "err");
+        }
+        if (report.result.empty() || report.result == "pass" || report.result == "skip") {
+            report.result = bad || name == key ? result : report.result;
+            report.warnings =
+                bad || name == key ? text_of(entry, "dmesg-warnings") : report.warnings;
+        }
+    }
+    return report;
+}
+
+/// `Test requirement: arr_cap[AMD_IP_GFX]` and what it was explained with, or the line above
+/// `Subtest NAME: SKIP`.
+std::string skip_reason(const std::string& out) {
+    const auto lines = lines_of(out);
+    const auto starts = [](const char* prefix) {
+        return [prefix](const std::string& line) { return line.starts_with(prefix); };
+    };
+    const auto ends_reason = [&](const std::string& line) {
+        return line.empty() || starts("Last errno")(line) || starts("Subtest ")(line) ||
+               starts("Dynamic subtest ")(line);
+    };
+    auto at = std::find_if(lines.begin(), lines.end(), starts("Test requirement: "));
+    std::string reason;
+    if (at != lines.end()) {
+        for (; at != lines.end() && !ends_reason(*at); ++at) {
+            reason += (reason.empty() ? "" : "; ") + *at;
+        }
+        return reason;
+    }
+    at = std::find_if(lines.begin(), lines.end(), [&](const std::string& line) {
+        return starts("Subtest ")(line) && contains(line, ": SKIP");
+    });
+    while (at != lines.begin() && (at == lines.end() || ends_reason(*at))) {
+        --at;
+    }
+    return at == lines.end() || ends_reason(*at) ? "no reason given" : *at;
+}
+
+std::string tail(const char* what, const std::string& text) {
+    const auto lines = lines_of(text);
+    const std::size_t begin = lines.size() > shown_lines ? lines.size() - shown_lines : 0;
+    std::string shown;
+    for (std::size_t i = begin; i < lines.size(); ++i) {
+        shown += std::string(what) + ": " + lines[i] + "\n";
+    }
+    return shown;
+}
+
+IgtVerdict judge_skip(const IgtRequest& request, const Report& report, bool has_gfx_ring) {
+    using Outcome = IgtVerdict::Outcome;
+    const std::string reason = skip_reason(report.out);
+    if (request.gfx == IgtRequest::Gfx::asked && !has_gfx_ring && contains(reason, no_ring_found)) {
+        return {request.name, Outcome::skip, no_gfx_ring, ""};
+    }
+    const bool expected =
+        std::any_of(request.may_skip.begin(), request.may_skip.end(),
+                    [&](const std::string& text) { return contains(reason, text); });
+    if (expected) {
+        return {request.name, Outcome::skip, reason, ""};
+    }
+    return {request.name, Outcome::fail, "skipped for another reason than expected: " + reason,
+            tail("out", report.out) + tail("err", report.err)};
+}
+
+/// Why a pass is none; empty: it is one.
+std::string false_pass(const IgtRequest& request, const Report& report, bool has_gfx_ring) {
+    if (request.gfx == IgtRequest::Gfx::asked && !has_gfx_ring) {
+        return std::string("passed, but ") + no_gfx_ring;
+    }
+    const std::string said = report.out + report.err;
+    for (const std::string& text : request.never) {
+        if (contains(said, text)) {
+            return "passed, but said '" + text + "'";
+        }
+    }
+    for (const std::string& text : request.shows) {
+        if (!contains(said, text)) {
+            return "passed, but did not say '" + text + "'";
+        }
+    }
+    return "";
+}
+
+IgtVerdict judge(const json& tests, const IgtRequest& request, bool has_gfx_ring) {
+    using Outcome = IgtVerdict::Outcome;
+    if (!request.runs_on(has_gfx_ring)) {
+        return {request.name, Outcome::skip, no_gfx_ring, ""};
+    }
+    const Report report = report_of(tests, key_of(request.name));
+    if (report.result == "skip") {
+        return judge_skip(request, report, has_gfx_ring);
+    }
+    std::string reason = report.result.empty() ? "IGT has no result of it" : report.result;
+    if (report.result == "pass") {
+        reason = false_pass(request, report, has_gfx_ring);
+        if (reason.empty()) {
+            return {request.name, Outcome::pass, "", ""};
+        }
+    }
+    return {request.name, Outcome::fail, reason,
+            tail("kernel", report.warnings) + tail("out", report.out) + tail("err", report.err)};
+}
+
+bool wants_all(const IgtRequest& request) {
+    return request.name.ends_with(all_subtests);
+}
+
+/// The subtests that a request is of; where it is of all and there is none, itself.
+std::vector<std::string> names_of(const IgtRequest& request, const json& tests) {
+    std::vector<std::string> names;
+    if (wants_all(request)) {
+        const std::string key = key_of(request.name);
+        const std::string prefix = key.substr(0, key.size() - 1);
+        for (const auto& [name, entry] : tests.items()) {
+            if (name.starts_with(prefix) && name.find('@', prefix.size()) == std::string::npos) {
+                names.push_back(name.substr(std::string_view(runner_prefix).size()));
+            }
+        }
+    }
+    if (names.empty()) {
+        names.push_back(request.name);
+    }
+    return names;
+}
+
+/// KTAP is a line protocol and " # " begins a directive.
+std::string one_line(std::string text) {
+    std::replace_if(
+        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '#'; }, ' ');
+    return text;
+}
+
+}  // namespace
+
+tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text) {
+    IgtRequest request;
+    std::size_t end = text.find('|');
+    request.name = text.substr(0, end);
+    while (end != std::string_view::npos) {
+        text.remove_prefix(end + 1);
+        end = text.find('|');
+        const std::string part(text.substr(0, end));
+        const std::size_t equals = part.find('=');
+        const std::string word = part.substr(0, equals);
+        const std::string value = equals == std::string::npos ? "" : part.substr(equals + 1);
+        if (part == "gfx") {
+            request.gfx = IgtRequest::Gfx::asked;
+        } else if (part == "blind-gfx") {
+            request.gfx = IgtRequest::Gfx::blind;
+        } else if (word == "may-skip" && !value.empty()) {
+            request.may_skip.push_back(value);
+        } else if (word == "never" && !value.empty()) {
+            request.never.push_back(value);
+        } else if (word == "shows" && !value.empty()) {
+            request.shows.push_back(value);
+        } else {
+            return tl::unexpected("'" + part +
+                                  "' is none of gfx, blind-gfx, may-skip=TEXT, never=TEXT, "
+                                  "shows=TEXT");
+        }
+    }
+    const std::size_t at = request.name.find('@');
+    if (at == 0 || at == std::string::npos || at + 1 == request.name.size()) {
+        return tl::unexpected("'" + request.name + "' is not BINARY@SUBTEST");
+    }
+    return request;
+}
+
+std::string igt_test_list(const std::vector<IgtRequest>& requests, bool has_gfx_ring) {
+    std::string list;
+    for (const IgtRequest& request : requests) {
+        if (request.runs_on(has_gfx_ring)) {
+            // The runner takes a binary without a subtest for all of them.
+            const std::size_t cut = wants_all(request) ? all_subtests.size() : 0;
+            list += runner_prefix + request.name.substr(0, request.name.size() - cut) + "\n";
+        }
+    }
+    return list;
+}
+
+std::vector<IgtVerdict> judge_igt(const json& results, const std::vector<IgtRequest>& requests,
+                                  bool has_gfx_ring) {
+    const json none = json::object();
+    const json& tests = results.contains("tests") ? results.at("tests") : none;
+    std::vector<IgtVerdict> verdicts;
+    for (const IgtRequest& request : requests) {
+        for (const std::string& name : names_of(request, tests)) {
+            IgtRequest single = request;
+            single.name = name;
+            verdicts.push_back(judge(tests, single, has_gfx_ring));
+        }
+    }
+    return verdicts;
+}
+
+std::string format_ktap(const std::vector<IgtVerdict>& verdicts) {
+    std::string text = "KTAP version 1\n1.." + std::to_string(verdicts.size()) + "\n";
+    for (std::size_t i = 0; i < verdicts.size(); ++i) {
+        const IgtVerdict& verdict = verdicts[i];
+        for (const std::string& line : lines_of(verdict.details)) {
+            text += "# " + one_line(line) + "\n";
+        }
+        text += verdict.outcome == IgtVerdict::Outcome::fail ? "not ok " : "ok ";
+        text += std::to_string(i + 1) + " " + verdict.name;
+        if (verdict.outcome != IgtVerdict::Outcome::pass) {
+            text += verdict.outcome == IgtVerdict::Outcome::skip ? " # SKIP " : " # ";
+            text += one_line(verdict.reason);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+}  // namespace hp::clients

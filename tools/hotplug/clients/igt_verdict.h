@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what IGT (igt-gpu-tools) said of its tests, in KTAP. A test counts as passed when
+// igt_runner says `pass`, which excludes kernel messages of level warning and above
+// (`dmesg-warn`), and when it is none of the false passes that it is known for: each has a
+// condition with which it is asked for. A skip counts only for the reason that was expected.
+// Thread: pure functions. Not modelled: attachments and run times.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <tl/expected.hpp>
+#include <vector>
+
+namespace hp::clients {
+
+/// A test and under what conditions its result is one.
+struct IgtRequest {
+    /// What the GPU's GFX ring is to it. Some GPUs, as MI300X, have none.
+    enum class Gfx {
+        any,    ///< nothing
+        asked,  ///< IGT looks for one, and skips the test without
+        blind,  ///< IGT does not look: without, the test fails or tests nothing, and is not run
+    };
+
+    std::string name;  ///< BINARY@SUBTEST, as in `amdgpu/amd_basic@memory-alloc`; * for all
+    Gfx gfx = Gfx::any;
+    std::vector<std::string> may_skip;  ///< a skip is right if its reason contains one of these
+    std::vector<std::string> never;     ///< the output of a test that passed contains none of these
+    std::vector<std::string> shows;     ///< ... and contains these
+
+    bool runs_on(bool has_gfx_ring) const { return gfx != Gfx::blind || has_gfx_ring; }
+};
+
+/// `NAME|gfx|blind-gfx|may-skip=TEXT|never=TEXT|shows=TEXT`: a name and any number of the others.
+/// The error says what is wrong with the text.
+tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text);
+
+/// For igt_runner's --test-list. A request without any test that runs gives an empty text.
+std::string igt_test_list(const std::vector<IgtRequest>& requests, bool has_gfx_ring);
+
+struct IgtVerdict {
+    enum class Outcome { pass, fail, skip };
+
+    std::string name;
+    Outcome outcome = Outcome::fail;
+    std::string reason;   ///< in few words; empty: passed
+    std::string details;  ///< of a failure: what IGT and the kernel said, in lines
+};
+
+/// In the order of the requests, each subtest of its own. `results` is the results.json of
+/// igt_runner.
+std::vector<IgtVerdict> judge_igt(const nlohmann::json& results,
+                                  const std::vector<IgtRequest>& requests, bool has_gfx_ring);
+
+std::string format_ktap(const std::vector<IgtVerdict>& verdicts);
+
+}  // namespace hp::clients
