@@ -39,9 +39,13 @@ std::optional<TestResult> parse_line(std::string_view line) {
     take(line, "- ");
     const size_t directive = line.find(" # ");
     result.name = line.substr(0, directive);
-    if (directive != std::string_view::npos && line.substr(directive).starts_with(" # SKIP") &&
-        result.outcome == TestOutcome::pass) {
-        result.outcome = TestOutcome::skip;
+    if (directive != std::string_view::npos) {
+        std::string_view note = line.substr(directive + 3);
+        if (take(note, "SKIP") && result.outcome == TestOutcome::pass) {
+            result.outcome = TestOutcome::skip;
+        }
+        take(note, " ");
+        result.note = note;
     }
     if (result.name.empty()) {
         return {};

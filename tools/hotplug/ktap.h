@@ -17,6 +17,7 @@ std::string_view to_string(TestOutcome outcome);
 struct TestResult {
     std::string name;
     TestOutcome outcome = TestOutcome::pass;
+    std::string note{};  ///< what follows the name: why it was skipped, or how it failed
 };
 
 /// In the order in which they ended. Text without such a line has none.

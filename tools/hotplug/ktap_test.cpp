@@ -21,9 +21,12 @@ TEST(KtapTest, ResultsAreFoundAmongPlansCommentsAndSubtests) {
     EXPECT_EQ(results[0].name, "ttm_device.init_basic");
     EXPECT_EQ(results[0].outcome, TestOutcome::pass);
     EXPECT_EQ(results[1].name, "ttm_device.clear");
+    EXPECT_EQ(results[0].note, "");
     EXPECT_EQ(results[1].outcome, TestOutcome::fail);
+    EXPECT_EQ(results[1].note, "5 ms");
     EXPECT_EQ(results[2].name, "ttm_device.pools");
     EXPECT_EQ(results[2].outcome, TestOutcome::skip);
+    EXPECT_EQ(results[2].note, "no such pool");
     EXPECT_EQ(results[3].outcome, TestOutcome::fail);
 }
 

@@ -80,7 +80,9 @@ json to_json(const Episode& episode) {
 }
 
 json to_json(const TestResult& test) {
-    return {{"test", test.name}, {"outcome", std::string(to_string(test.outcome))}};
+    return {{"test", test.name},
+            {"outcome", std::string(to_string(test.outcome))},
+            {"note", test.note}};
 }
 
 json to_json(const Complaint& complaint) {

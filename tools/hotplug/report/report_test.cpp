@@ -190,7 +190,7 @@ RunReport report() {
         {.kind = ComplaintKind::kasan, .title = kNasty, .lines = {kNasty}, .stack = {"f"}}};
     bad.kernel_log.notes = {{kNasty, 5, 2}};
     bad.bundle = "results/failed/hang-busy";
-    bad.tests = {{"suite.good", TestOutcome::pass}, {kNasty, TestOutcome::fail}};
+    bad.tests = {{"suite.good", TestOutcome::pass}, {kNasty, TestOutcome::fail, "late"}};
 
     RowResult skipped = good;
     skipped.id = skipped.expected_key = "debug-only";
@@ -281,8 +281,10 @@ TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
     EXPECT_EQ(json.at("seed"), 7);
     EXPECT_EQ(json.at("packages").at("guest image").at(0), "busybox-static_1.37_amd64");
     const auto& tests = json.at("rows").at(2).at("tests");
-    EXPECT_EQ(tests.at(0), (nlohmann::json{{"test", "suite.good"}, {"outcome", "pass"}}));
+    EXPECT_EQ(tests.at(0),
+              (nlohmann::json{{"test", "suite.good"}, {"outcome", "pass"}, {"note", ""}}));
     EXPECT_EQ(tests.at(1).at("outcome"), "fail");
+    EXPECT_EQ(tests.at(1).at("note"), "late");
     const auto& known = json.at("rows").at(1);
     EXPECT_EQ(known.at("outcome"), "known");
     EXPECT_DOUBLE_EQ(known.at("episodes").at(0).at("remove_returned_s").get<double>(), 64.6);
