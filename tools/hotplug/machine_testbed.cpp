@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 namespace hotplug {
@@ -28,6 +29,11 @@ std::set<std::string> options_in(const std::string& config) {
     return options;
 }
 
+std::set<std::string> words_in(const std::string& text) {
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
 }  // namespace
 
 hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Machine> machine) {
@@ -38,8 +44,13 @@ hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Mach
     if (!config) {
         return tl::unexpected(guest.explain(config.error()));
     }
+    const auto programs = guest.agent().run({"ls", "/usr/bin"});
+    if (!programs) {
+        return tl::unexpected(guest.explain(programs.error()));
+    }
     bed->facts_.release = guest.hello().kernel;
     bed->facts_.options = options_in(config->out);
+    bed->facts_.programs = words_in(programs->out);
     bed->facts_.gpus = 0;
     for (size_t slot = 0; slot < guest.slot_count(); ++slot) {
         if (guest.slot(slot).has_gpu()) {

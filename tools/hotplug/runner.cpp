@@ -149,6 +149,12 @@ std::string Runner::missing(const Row& row) const {
             return fmt::format("needs a kernel with {}", option);
         }
     }
+    for (const std::string& program : needed.programs) {
+        if (!facts.programs.contains(program)) {
+            return fmt::format("needs {} in the guest: HP_IMAGE_PARTS says what is in its image",
+                               program);
+        }
+    }
     const auto& profiles = needed.profiles;
     if (!profiles.empty() &&
         std::find(profiles.begin(), profiles.end(), facts.profile) == profiles.end()) {

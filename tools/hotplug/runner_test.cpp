@@ -59,6 +59,7 @@ public:
     explicit FakeTestbed(Flaws& flaws, std::set<std::string> options = {}) : flaws_(flaws) {
         facts_.options = std::move(options);
         facts_.release = "7.3.4";
+        facts_.programs = {"lspci"};
         facts_.profile = "mi300x";
         facts_.gpus = 2;
         if (!flaws.kmemleak.empty()) {
@@ -594,10 +595,15 @@ TEST_F(RunnerTest, FreshBootIsAFreshBoot) {
 TEST_F(RunnerTest, RowWhoseNeedsAreNotMetIsSkippedWithTheReason) {
     scenario_.requires_.kernel_options = {"CONFIG_KASAN"};
     EXPECT_EQ(run_one().skip_reason, "needs a kernel with CONFIG_KASAN");
-    scenario_.requires_ = {.gpus = 3, .kernel_options = {}, .profiles = {}};
+    scenario_.requires_ = {.gpus = 3, .kernel_options = {}, .programs = {}, .profiles = {}};
     EXPECT_EQ(run_one().skip_reason, "needs 3 GPUs, the machine has 2");
-    scenario_.requires_ = {.gpus = 2, .kernel_options = {}, .profiles = {"gfx1030"}};
+    scenario_.requires_ = {
+        .gpus = 2, .kernel_options = {}, .programs = {}, .profiles = {"gfx1030"}};
     EXPECT_EQ(run_one().outcome, Outcome::skip);
+    scenario_.requires_ = {
+        .gpus = 2, .kernel_options = {}, .programs = {"lspci", "igt_runner"}, .profiles = {}};
+    EXPECT_EQ(run_one().skip_reason,
+              "needs igt_runner in the guest: HP_IMAGE_PARTS says what is in its image");
 }
 
 TEST_F(RunnerTest, KnownFailureIsNoBundleAndUnexpectedPassIsOne) {

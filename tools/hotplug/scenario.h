@@ -151,6 +151,7 @@ struct Limits {
 struct Requirements {
     size_t gpus = 2;
     std::vector<std::string> kernel_options;  ///< "CONFIG_KASAN"
+    std::vector<std::string> programs;        ///< "igt_runner", of an image part
     std::vector<std::string> profiles;        ///< empty: any
 };
 

@@ -375,7 +375,7 @@ std::vector<Step> read_steps(const Node& node) {
 }
 
 Requirements read_requirements(const Node& node) {
-    node.allow({"gpus", "kernel_options", "profiles"});
+    node.allow({"gpus", "kernel_options", "programs", "profiles"});
     Requirements needed;
     if (node.has("gpus")) {
         needed.gpus = static_cast<size_t>(node.at("gpus").integer(1, 8));
@@ -387,6 +387,9 @@ Requirements read_requirements(const Node& node) {
                 option.refuse("kernel options begin with CONFIG_");
             }
         }
+    }
+    if (node.has("programs")) {
+        needed.programs = node.at("programs").texts();
     }
     if (node.has("profiles")) {
         needed.profiles = node.at("profiles").texts();

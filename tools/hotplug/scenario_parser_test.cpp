@@ -13,7 +13,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
 // A comment.
 {
     "id": "surprise-2", "description": "does it", "tags": ["flagship", "smoke"],
-    "requires": {"gpus": 2, "kernel_options": ["CONFIG_KASAN"], "profiles": ["mi300x"]},
+    "requires": {"gpus": 2, "kernel_options": ["CONFIG_KASAN"], "programs": ["lspci"],
+                 "profiles": ["mi300x"]},
     "variants": {"idle": [], "busy": [{"start": "drm_submitter", "on": "bystander"}],
                  "drm": {"tags": ["more"], "steps": [{"settle": 1}]}},
     "steps": [
@@ -63,6 +64,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->limits.watch, std::chrono::seconds(30));
     EXPECT_EQ(scenario->limits.accesses, 7U);
     EXPECT_EQ(scenario->requires_.kernel_options, std::vector<std::string>{"CONFIG_KASAN"});
+    EXPECT_EQ(scenario->requires_.programs, std::vector<std::string>{"lspci"});
     EXPECT_TRUE(scenario->fresh_boot);
     EXPECT_EQ(scenario->cycles, 3U);
 }

@@ -23,9 +23,10 @@ namespace hotplug {
 
 /// What does not change while the guest runs.
 struct GuestFacts {
-    std::string release;            ///< uname -r
-    std::set<std::string> options;  ///< "CONFIG_KASAN", built in or as module
-    std::string profile;            ///< of the emulated GPUs
+    std::string release;             ///< uname -r
+    std::set<std::string> options;   ///< "CONFIG_KASAN", built in or as module
+    std::set<std::string> programs;  ///< of the guest image
+    std::string profile;             ///< of the emulated GPUs
     size_t gpus = 0;
 
     /// Which list of expected failures holds: a kernel with KASAN finds what one without does not.
