@@ -49,6 +49,8 @@ hash_of() {
 # --- Debian packages of another suite, without root -----------------------------------------------------------------
 
 APT_STATE=$CACHE/apt
+DEBIAN_SUITES="trixie trixie-backports"
+APT_OPTIONS=()
 
 # The host's own Debian mirror; a host that is not Debian names one in DEBIAN_MIRROR.
 debian_mirror() {
@@ -65,12 +67,23 @@ private_apt() {
         -o Dir::Cache="$APT_STATE/cache" -o APT::Architecture=amd64 -o APT::Architectures=amd64 \
         -o APT::Get::List-Cleanup=false -o APT::Sandbox::User="$(id -un)" -o Debug::NoLocking=true \
         -o Binary::apt-get::APT::Keep-Downloaded-Packages=true -o APT::Keep-Downloaded-Packages=true \
-        -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= -o APT::Update::Post-Invoke-Success= "$@"
+        -o DPkg::Post-Invoke= -o APT::Update::Post-Invoke= -o APT::Update::Post-Invoke-Success= \
+        "${APT_OPTIONS[@]}" "$@"
+}
+
+# take_from_sid PACKAGES...: from here on these are Debian sid's, and nothing else is: what they depend on is taken from sid only when it
+# is named, too. apt gets a state of its own for that, so that who wants nothing of sid does not read its index.
+take_from_sid() {
+    APT_STATE=$CACHE/apt-sid
+    DEBIAN_SUITES="trixie sid"
+    APT_OPTIONS=(-o Dir::Etc::preferences="$APT_STATE/preferences" -o Dir::Etc::preferencesparts=/dev/null)
+    mkdir -p "$APT_STATE"
+    printf 'Package: %s\nPin: release n=sid\nPin-Priority: %s\n\n' '*' -1 "$*" 995 >"$APT_STATE/preferences"
 }
 
 # The suites wanted, with an index not older than a day; offline, an older index serves.
 private_apt_update() {
-    local keyring=/usr/share/keyrings/debian-archive-keyring.gpg suites="trixie trixie-backports"
+    local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -r $keyring ] || die "$keyring is missing: run 'make setup' (package debian-archive-keyring)"
     mkdir -p "$APT_STATE"/{sources,state/lists/partial,cache/archives/partial}
     : >"$APT_STATE/state/status"
@@ -79,7 +92,7 @@ private_apt_update() {
     cat >"$APT_STATE/sources/debian.sources" <<END
 Types: deb
 URIs: $(debian_mirror)
-Suites: $suites
+Suites: $DEBIAN_SUITES
 Components: main
 Architectures: amd64
 Signed-By: $keyring
@@ -89,7 +102,7 @@ END
     elif [ -e "$stamp" ]; then
         say "package index not refreshed (offline?), using the one of $(date -r "$stamp" +%F)"
     else
-        die "cannot read the index of Debian's $suites: check network and apt configuration ($APT_STATE/update.log)"
+        die "cannot read the index of Debian's $DEBIAN_SUITES: check network and apt configuration ($APT_STATE/update.log)"
     fi
 }
 
