@@ -40,11 +40,47 @@ ComparedCheck read_check(const json& value) {
     return {*check, value.at("passed").get<bool>(), value.at("value").get<std::string>()};
 }
 
+TestResult read_test(const json& value) {
+    const auto name = value.at("outcome").get<std::string>();
+    for (const TestOutcome outcome : {TestOutcome::pass, TestOutcome::fail, TestOutcome::skip}) {
+        if (name == to_string(outcome)) {
+            return {value.at("test").get<std::string>(), outcome,
+                    value.at("note").get<std::string>()};
+        }
+    }
+    throw std::invalid_argument(fmt::format("no outcome of a test is called '{}'", name));
+}
+
+const TestResult* find_test(const ComparedRun& run, const std::string& name) {
+    const auto found = std::find_if(run.tests.begin(), run.tests.end(),
+                                    [&](const TestResult& test) { return test.name == name; });
+    return found == run.tests.end() ? nullptr : &*found;
+}
+
+/// A test may have run several times: a failure is what counts, then a skip.
+void add_test(ComparedRun& run, TestResult test) {
+    const auto weight = [](const TestResult& one) {
+        return one.outcome == TestOutcome::fail ? 2 : one.outcome == TestOutcome::skip ? 1 : 0;
+    };
+    for (TestResult& known : run.tests) {
+        if (known.name == test.name) {
+            if (weight(test) > weight(known)) {
+                known = std::move(test);
+            }
+            return;
+        }
+    }
+    run.tests.push_back(std::move(test));
+}
+
 ComparedRun read_run(const json& row) {
     ComparedRun run;
     run.skip_reason = row.at("skip_reason").get<std::string>();
     for (const json& check : row.at("checks")) {
         run.checks.push_back(read_check(check));
+    }
+    for (const json& test : row.at("tests")) {
+        add_test(run, read_test(test));
     }
     return run;
 }
@@ -105,8 +141,15 @@ json to_json(const std::optional<ComparedRun>& run) {
                           {"passed", check.passed},
                           {"value", check.value}});
     }
+    json tests = json::array();
+    for (const TestResult& test : run->tests) {
+        tests.push_back({{"test", test.name},
+                         {"outcome", std::string(to_string(test.outcome))},
+                         {"note", test.note}});
+    }
     return {{"skip_reason", run->skip_reason},
             {"checks", checks},
+            {"tests", tests},
             {"fences_ms", run->fences_ms ? json(*run->fences_ms) : json(nullptr)}};
 }
 
@@ -246,10 +289,43 @@ std::string summarize(const std::optional<ComparedRun>& run, std::string_view op
                        fmt::join(figures, ", "));
 }
 
+std::string summarize_test(const std::optional<ComparedRun>& run, const std::string& name,
+                           std::string_view open, std::string_view close) {
+    const TestResult* test = run ? find_test(*run, name) : nullptr;
+    if (test == nullptr) {
+        return "not run";
+    }
+    const std::string note = test->note.empty() ? "" : ": " + test->note;
+    switch (test->outcome) {
+        case TestOutcome::pass: return "passes";
+        case TestOutcome::fail: return fmt::format("{}fails{}{}", open, note, close);
+        case TestOutcome::skip: return "skipped" + note;
+    }
+    return "?";
+}
+
+std::vector<std::string> test_names(const ComparedRow& row) {
+    std::vector<std::string> names;
+    for (const auto* run : {&row.before, &row.after}) {
+        if (!*run) {
+            continue;
+        }
+        for (const TestResult& test : (*run)->tests) {
+            if (std::find(names.begin(), names.end(), test.name) == names.end()) {
+                names.push_back(test.name);
+            }
+        }
+    }
+    return names;
+}
+
 std::string format_table(const Comparison& comparison) {
     size_t width = 3;
     for (const ComparedRow& row : comparison.rows) {
         width = std::max(width, row.id.size());
+        for (const std::string& name : test_names(row)) {
+            width = std::max(width, name.size() + 2);
+        }
     }
     // Lines below each other: both together are wider than a terminal.
     std::string text;
@@ -258,8 +334,14 @@ std::string format_table(const Comparison& comparison) {
                             summarize(row.before, "", " !"));
         text += fmt::format("{:<{}}  {:<8}{}\n", "", width, comparison.after.name,
                             summarize(row.after, "", " !"));
+        for (const std::string& name : test_names(row)) {
+            text += fmt::format("  {:<{}}  {:<8}{}\n", name, width - 2, comparison.before.name,
+                                summarize_test(row.before, name, "", " !"));
+            text += fmt::format("{:<{}}  {:<8}{}\n", "", width, comparison.after.name,
+                                summarize_test(row.after, name, "", " !"));
+        }
     }
-    return text + fmt::format("\n! a check that failed; {}: {} rows pass, {} do not\n",
+    return text + fmt::format("\n! a check or a test that failed; {}: {} rows pass, {} do not\n",
                               comparison.after.name, comparison.passed(), comparison.failed());
 }
 
@@ -271,6 +353,11 @@ std::string format_markdown(const Comparison& comparison) {
         text += fmt::format("| `{}` | {} | {} |\n", row.id,
                             escape_cell(summarize(row.before, "**", "**")),
                             escape_cell(summarize(row.after, "**", "**")));
+        for (const std::string& name : test_names(row)) {
+            text += fmt::format("| &nbsp; `{}` | {} | {} |\n", escape_cell(name),
+                                escape_cell(summarize_test(row.before, name, "**", "**")),
+                                escape_cell(summarize_test(row.after, name, "**", "**")));
+        }
     }
     return text;
 }
@@ -280,7 +367,9 @@ std::string format_html(const Comparison& comparison) {
         ":root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: "
         "2em auto; max-width: 75em; padding: 0 1em; } table { border-collapse: collapse; } th, td "
         "{ text-align: left; padding: .3em .6em; border-bottom: 1px solid #8886; vertical-align: "
-        "top; } .passes { color: #2a7d3f; } .fails { color: #c0262d; } .other { opacity: .6; }";
+        "top; } .passes { color: #2a7d3f; } .fails { color: #c0262d; } .other { opacity: .6; } "
+        ".test { padding-left: "
+        "2em; }";
     const std::string title = escape_markup(
         fmt::format("{} beside {}", kernel_text(comparison.before), kernel_text(comparison.after)));
     std::string text = fmt::format(
@@ -297,17 +386,30 @@ std::string format_html(const Comparison& comparison) {
                                            : "fails",
                            escape_markup(summarize(run, "", " !")));
     };
+    const auto test_cell = [](const std::optional<ComparedRun>& run, const std::string& name) {
+        const TestResult* test = run ? find_test(*run, name) : nullptr;
+        const bool judged = test != nullptr && test->outcome != TestOutcome::skip;
+        return fmt::format("<td class=\"{}\">{}</td>",
+                           !judged                              ? "other"
+                           : test->outcome == TestOutcome::pass ? "passes"
+                                                                : "fails",
+                           escape_markup(summarize_test(run, name, "", " !")));
+    };
     for (const ComparedRow& row : comparison.rows) {
         text += fmt::format("<tr><td>{}</td>{}{}</tr>\n", escape_markup(row.id), cell(row.before),
                             cell(row.after));
+        for (const std::string& name : test_names(row)) {
+            text += fmt::format("<tr><td class=\"test\">{}</td>{}{}</tr>\n", escape_markup(name),
+                                test_cell(row.before, name), test_cell(row.after, name));
+        }
     }
-    return text + fmt::format(
-                      "</tbody>\n</table>\n<p>! a check that failed. {}: {} rows pass, {} do "
-                      "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
-                      escape_markup(comparison.after.name), comparison.passed(),
-                      comparison.failed(), escape_markup(comparison.before.started),
-                      escape_markup(comparison.after.started),
-                      escape_markup(comparison.after.profile));
+    return text +
+           fmt::format(
+               "</tbody>\n</table>\n<p>! a check or a test that failed. {}: {} rows pass, {} do "
+               "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
+               escape_markup(comparison.after.name), comparison.passed(), comparison.failed(),
+               escape_markup(comparison.before.started), escape_markup(comparison.after.started),
+               escape_markup(comparison.after.profile));
 }
 
 hp::Result<std::string> with_table(std::string_view text, std::string_view table) {

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hotplug/ktap.h"
 #include "hotplug/scenario.h"
 #include "lib/result.h"
 
@@ -28,6 +29,7 @@ struct ComparedRun {
     std::vector<ComparedCheck> checks;
     /// The last fence of a client that failed, after the loss; see FailedFence.
     std::optional<double> fences_ms;
+    std::vector<TestResult> tests;  ///< each name once, with its worst result
 
     bool passed() const;
 };
@@ -69,6 +71,13 @@ hp::Result<Comparison> load_comparison(const std::filesystem::path& file);
 /// stands around them: `open`, `close`.
 std::string summarize(const std::optional<ComparedRun>& run, std::string_view open,
                       std::string_view close);
+
+/// "fails: dmesg-warn" of the test of that name; it is marked like a check when it failed.
+std::string summarize_test(const std::optional<ComparedRun>& run, const std::string& name,
+                           std::string_view open, std::string_view close);
+
+/// The names of a row's tests: in the order of the first run, then what only the second one has.
+std::vector<std::string> test_names(const ComparedRow& row);
 
 std::string format_table(const Comparison& comparison);
 std::string format_markdown(const Comparison& comparison);

@@ -61,6 +61,16 @@ protected:
                 {passed(Check::removed, "0.4 s"), failed(Check::log_clean, "1 | 2\n complaints")}),
             skipped, row("new", {passed(Check::steps, "")})};
         series.rows[0].episodes = {episode};
+        RowResult igt = row("igt/hotreplug", {failed(Check::steps, "")});
+        igt.tests = {{"core@a", TestOutcome::fail, "dmesg-warn"},
+                     {"core@a", TestOutcome::skip, "no ring"},
+                     {"core@b", TestOutcome::skip, "no ring"}};
+        stock.rows.push_back(igt);
+        igt.checks = {passed(Check::steps, "")};
+        igt.tests = {{"core@b", TestOutcome::skip, "no ring"},
+                     {"core@a", TestOutcome::pass, ""},
+                     {"core@c", TestOutcome::pass, ""}};
+        series.rows.push_back(igt);
         tree_.file("stock/results.json", dump(to_json(stock)));
         tree_.file("series/results.json", dump(to_json(series)));
     }
@@ -76,20 +86,20 @@ protected:
 
 TEST_F(CompareTest, TellsFiguresAndMarksWhatFailed) {
     const Comparison both = compared();
-    ASSERT_EQ(both.rows.size(), 4U);
+    ASSERT_EQ(both.rows.size(), 5U);
     EXPECT_EQ(summarize(both.rows[0].before, "", " !"),
               "fails: removal returned 73.3 s !, absent accesses 1303517 !")
         << "a known failure is a failure";
     EXPECT_EQ(summarize(both.rows[0].after, "", " !"),
               "passes: removal returned 0.9 s, fences signalled 31 ms");
     EXPECT_EQ(summarize(both.rows[2].after, "", " !"), "skipped: needs a kernel with CONFIG_KASAN");
-    EXPECT_EQ(summarize(both.rows[3].before, "", " !"), "not run");
-    EXPECT_EQ(summarize(both.rows[3].after, "", " !"), "passes");
+    EXPECT_EQ(summarize(both.rows[4].before, "", " !"), "not run");
+    EXPECT_EQ(summarize(both.rows[4].after, "", " !"), "passes");
 }
 
 TEST_F(CompareTest, CountsTheSecondKernelsRows) {
     Comparison both = compared();
-    EXPECT_EQ(both.passed(), 2U);
+    EXPECT_EQ(both.passed(), 3U);
     EXPECT_EQ(both.failed(), 1U) << "the skipped row is neither";
     both.rows[0].after.reset();
     EXPECT_EQ(both.failed(), 2U) << "a row that was not run proves nothing";
@@ -106,7 +116,30 @@ TEST_F(CompareTest, MarkdownHasOneLineForEachRow) {
         "**kernel log 1 \\| 2  complaints** |\n"
         "| `debug-only` | skipped: needs a kernel with CONFIG_KASAN | skipped: needs a kernel "
         "with CONFIG_KASAN |\n"
+        "| `igt/hotreplug` | fails: **steps** | passes |\n"
+        "| &nbsp; `core@a` | **fails: dmesg-warn** | passes |\n"
+        "| &nbsp; `core@b` | skipped: no ring | skipped: no ring |\n"
+        "| &nbsp; `core@c` | not run | passes |\n"
         "| `new` | not run | passes |\n");
+}
+
+TEST_F(CompareTest, TestsOfARowAreShownEach) {
+    const Comparison both = compared();
+    EXPECT_EQ(test_names(both.rows[3]), (std::vector<std::string>{"core@a", "core@b", "core@c"}));
+    EXPECT_EQ(summarize_test(both.rows[3].before, "core@a", "", " !"), "fails: dmesg-warn !")
+        << "the worst of several";
+    EXPECT_EQ(summarize_test(both.rows[3].after, "core@a", "", " !"), "passes");
+    EXPECT_EQ(summarize_test(both.rows[3].after, "core@b", "", " !"), "skipped: no ring");
+    EXPECT_EQ(summarize_test(both.rows[3].before, "core@c", "", " !"), "not run");
+    EXPECT_EQ(summarize_test(std::nullopt, "core@a", "", " !"), "not run");
+    EXPECT_TRUE(test_names(both.rows[0]).empty());
+    EXPECT_NE(format_table(both).find("  core@a       stock   fails: dmesg-warn !\n"
+                                      "               series  passes\n"),
+              std::string::npos)
+        << format_table(both);
+    EXPECT_NE(format_html(both).find("<td class=\"test\">core@a</td><td class=\"fails\">fails: "
+                                     "dmesg-warn !</td><td class=\"passes\">passes</td>"),
+              std::string::npos);
 }
 
 TEST_F(CompareTest, JsonIsReadBack) {
@@ -115,7 +148,7 @@ TEST_F(CompareTest, JsonIsReadBack) {
     ASSERT_TRUE(again) << again.error().message;
     EXPECT_EQ(to_json(*again), to_json(compared()));
     EXPECT_EQ(format_table(*again), format_table(compared()));
-    EXPECT_NE(format_table(*again).find("series: 2 rows pass, 1 do not"), std::string::npos);
+    EXPECT_NE(format_table(*again).find("series: 3 rows pass, 1 do not"), std::string::npos);
     EXPECT_NE(format_html(*again).find("<td class=\"fails\">fails: removal returned never !</td>"),
               std::string::npos);
 }
