@@ -93,6 +93,25 @@ std::string fence_details(const Episode& episode) {
     return text;
 }
 
+/// What the row's programs reported. There may be hundreds.
+std::string test_details(const std::vector<TestResult>& tests) {
+    if (tests.empty()) {
+        return "";
+    }
+    std::string list;
+    size_t failed = 0;
+    for (const TestResult& test : tests) {
+        failed += test.outcome == TestOutcome::fail;
+        list +=
+            fmt::format("<li>{}: <span class=\"{}\">{}</span>{}</li>\n", escape_markup(test.name),
+                        to_string(test.outcome), to_string(test.outcome),
+                        escape_markup(test.note.empty() ? "" : ", " + test.note));
+    }
+    return fmt::format(
+        "<details{}><summary>{} tests, {} failed</summary>\n<ul>\n{}</ul></details>\n",
+        failed != 0 ? " open=\"open\"" : "", tests.size(), failed, list);
+}
+
 std::string row_details(const RowResult& row) {
     const bool open = row.outcome == Outcome::fail || row.outcome == Outcome::fixed;
     std::string text = fmt::format(
@@ -110,6 +129,7 @@ std::string row_details(const RowResult& row) {
     for (const CheckResult& check : row.checks) {
         text += check_details(check);
     }
+    text += test_details(row.tests);
     for (const Complaint& complaint : row.kernel_log.complaints) {
         text += complaint_details(complaint);
     }

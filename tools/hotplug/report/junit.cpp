@@ -35,19 +35,59 @@ std::string test_case(const RowResult& row) {
     return text + "  </testcase>\n";
 }
 
+/// Of a program that the row ran. A failure of a row that is known to fail is known, too.
+std::string test_case(const RowResult& row, const TestResult& test) {
+    std::string text = fmt::format("  <testcase classname=\"{}\" name=\"{}\">\n",
+                                   escape_markup(row.id), escape_markup(test.name));
+    const std::string note = escape_markup(test.note);
+    switch (test.outcome) {
+        case TestOutcome::skip: text += fmt::format("    <skipped message=\"{}\"/>\n", note); break;
+        case TestOutcome::fail:
+            text += row.outcome == Outcome::known
+                        ? fmt::format("    <system-out>{}</system-out>\n", note)
+                        : fmt::format("    <failure message=\"{}\"/>\n", note);
+            break;
+        case TestOutcome::pass: break;
+    }
+    return text + "  </testcase>\n";
+}
+
+/// All test cases, those of the rows and those of their programs.
+struct Counts {
+    size_t all = 0;
+    size_t failed = 0;
+    size_t skipped = 0;
+};
+
+Counts count(const RunReport& report) {
+    const Tally rows = tally(report.rows);
+    Counts counts = {report.rows.size(), rows.failed, rows.skipped};
+    for (const RowResult& row : report.rows) {
+        for (const TestResult& test : row.tests) {
+            ++counts.all;
+            counts.failed += test.outcome == TestOutcome::fail && row.outcome != Outcome::known;
+            counts.skipped += test.outcome == TestOutcome::skip;
+        }
+    }
+    return counts;
+}
+
 }  // namespace
 
 std::string format_junit(const RunReport& report) {
-    const Tally sum = tally(report.rows);
+    const Counts sum = count(report);
     std::string text = fmt::format(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
         "<testsuite name=\"amdgpu-hotplug\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
         "skipped=\"{}\" "
         "time=\"{:.3f}\">\n",
-        report.rows.size(), sum.failed, report.info.error.empty() ? 0 : 1, sum.skipped,
+        sum.all, sum.failed, report.info.error.empty() ? 0 : 1, sum.skipped,
         static_cast<double>(report.info.duration.count()) / 1000);
     for (const RowResult& row : report.rows) {
         text += test_case(row);
+        for (const TestResult& test : row.tests) {
+            text += test_case(row, test);
+        }
     }
     if (!report.info.error.empty()) {
         text += fmt::format("  <system-err>{}</system-err>\n", escape_markup(report.info.error));

@@ -33,8 +33,23 @@ std::string directive(Outcome outcome, const std::string& reason) {
     return "";
 }
 
-void append_checks(std::string& text, const RowResult& row) {
-    text += fmt::format("    KTAP version 1\n    1..{}\n", row.checks.size());
+/// A failure of a row that is known to fail is known, too.
+std::string test_line(const TestResult& test, bool known, size_t number) {
+    const bool failed = test.outcome == TestOutcome::fail;
+    const std::string note = test.note.empty() ? "" : " " + one_line(test.note);
+    std::string directive;
+    if (failed) {
+        directive = known ? " # XFAIL" + note : note.empty() ? "" : " #" + note;
+    } else if (test.outcome == TestOutcome::skip) {
+        directive = " # SKIP" + note;
+    }
+    return fmt::format("    {} {} {}{}\n", failed && !known ? "not ok" : "ok", number,
+                       one_line(test.name), directive);
+}
+
+/// The checks, and then what the row's programs reported.
+void append_subtests(std::string& text, const RowResult& row) {
+    text += fmt::format("    KTAP version 1\n    1..{}\n", row.checks.size() + row.tests.size());
     for (size_t i = 0; i < row.checks.size(); ++i) {
         const CheckResult& check = row.checks[i];
         for (const std::string& evidence : check.evidence) {
@@ -46,6 +61,9 @@ void append_checks(std::string& text, const RowResult& row) {
         text += fmt::format("    {} {} {}{}\n", result_word(check.outcome), i + 1,
                             to_string(check.check), directive(check.outcome, check.reason));
     }
+    for (size_t i = 0; i < row.tests.size(); ++i) {
+        text += test_line(row.tests[i], row.outcome == Outcome::known, row.checks.size() + i + 1);
+    }
 }
 
 }  // namespace
@@ -55,7 +73,7 @@ std::string format_ktap(const RunReport& report) {
     for (size_t i = 0; i < report.rows.size(); ++i) {
         const RowResult& row = report.rows[i];
         if (!row.checks.empty()) {
-            append_checks(text, row);
+            append_subtests(text, row);
         }
         const std::string skip =
             row.outcome == Outcome::skip ? directive(Outcome::skip, row.skip_reason) : "";

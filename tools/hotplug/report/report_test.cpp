@@ -190,6 +190,8 @@ RunReport report() {
         {.kind = ComplaintKind::kasan, .title = kNasty, .lines = {kNasty}, .stack = {"f"}}};
     bad.kernel_log.notes = {{kNasty, 5, 2}};
     bad.bundle = "results/failed/hang-busy";
+    known.tests = {{"suite.late", TestOutcome::fail, "timeout"},
+                   {"suite.ring", TestOutcome::skip, "no ring"}};
     bad.tests = {{"suite.good", TestOutcome::pass}, {kNasty, TestOutcome::fail, "late"}};
 
     RowResult skipped = good;
@@ -228,7 +230,11 @@ TEST(Markup, EscapesMarkupAndReplacesWhatIsNoCharacter) {
 TEST(Junit, IsWellFormedAndCounts) {
     const std::string xml = format_junit(report());
     EXPECT_EQ(MarkupReader(xml).check(), "");
-    EXPECT_NE(xml.find("tests=\"4\" failures=\"1\" errors=\"0\" skipped=\"1\""), std::string::npos);
+    EXPECT_NE(xml.find("tests=\"8\" failures=\"2\" errors=\"0\" skipped=\"2\""), std::string::npos)
+        << "four rows and their four tests; a known failure is none";
+    EXPECT_NE(xml.find("classname=\"hang/busy\" name=\"suite.good\""), std::string::npos);
+    EXPECT_NE(xml.find("<failure message=\"late\"/>"), std::string::npos);
+    EXPECT_NE(xml.find("<skipped message=\"no ring\"/>"), std::string::npos);
     EXPECT_NE(xml.find("classname=\"hang\" name=\"hang/busy\""), std::string::npos);
     EXPECT_NE(xml.find("<failure message=\"fail\">"), std::string::npos);
     EXPECT_NE(xml.find("<skipped message=\"needs a kernel with CONFIG_KASAN\"/>"),
@@ -249,6 +255,9 @@ TEST(Html, IsWellFormedAndSelfContained) {
     EXPECT_NE(html.find("drm_submitter@victim: fence signalled 12.5 ms after the loss, with -19"),
               std::string::npos);
     EXPECT_NE(html.find("guest image: 2 Debian packages"), std::string::npos);
+    EXPECT_NE(html.find("<summary>2 tests, 1 failed</summary>"), std::string::npos);
+    EXPECT_NE(html.find("<li>suite.ring: <span class=\"skip\">skip</span>, no ring</li>"),
+              std::string::npos);
     EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
 }
 
@@ -270,7 +279,12 @@ TEST(Ktap, HasPlanSubtestsAndDirectives) {
     EXPECT_EQ(sub[2], "    ok 1 removed");
     EXPECT_EQ(sub[6], "    ok 1 removed # XFAIL C12");
     EXPECT_EQ(sub[7], "    ok 2 replug");
-    EXPECT_EQ(sub.back(), "    not ok 1 kfd_usable");
+    EXPECT_EQ(sub[8], "    ok 3 suite.late # XFAIL timeout");
+    EXPECT_EQ(sub[9], "    ok 4 suite.ring # SKIP no ring");
+    const auto failed = std::find(sub.begin(), sub.end(), "    not ok 1 kfd_usable");
+    ASSERT_EQ(sub.end() - failed, 3);
+    EXPECT_EQ(failed[1], "    ok 2 suite.good");
+    EXPECT_TRUE(failed[2].starts_with("    not ok 3 ") && failed[2].ends_with(" # late"));
 }
 
 TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
