@@ -3,12 +3,14 @@
 // its own, and prints what came of them in KTAP, for a scenario's step `shell`. igt_verdict.h says
 // what counts. Exit status: 0 no test failed, 1 one did, 2 IGT could not be run.
 // Thread: one. Not modelled: IGT's own choice of tests; the scenario names them.
+#include <fcntl.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -20,6 +22,7 @@
 
 #include "hotplug/clients/drm_device.h"
 #include "hotplug/clients/igt_verdict.h"
+#include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
@@ -48,6 +51,22 @@ IoResult<bool> has_gfx_ring(const std::string& node) {
         return tl::unexpected(device.error());
     }
     return device->ring_count(abi::AMDGPU_HW_IP_GFX).map([](unsigned count) { return count > 0; });
+}
+
+/// What there is of the kernel's log, record by record.
+std::vector<std::string> kernel_records() {
+    const Fd log(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    std::vector<std::string> records;
+    std::array<char, 8192> buffer{};
+    while (log) {
+        const ssize_t size = ::read(log.get(), buffer.data(), buffer.size());
+        if (size > 0) {
+            records.emplace_back(buffer.data(), static_cast<std::size_t>(size));
+        } else if (size == 0 || (errno != EPIPE && errno != EINTR)) {  // EPIPE: some were lost
+            break;
+        }
+    }
+    return records;
 }
 
 /// Its standard output is not KTAP, and becomes standard error. Its status tells nothing that its
@@ -98,6 +117,7 @@ int run(const Options& options) {
         return not_run(options.node + ": " + gfx.error().op + ": " +
                        std::strerror(gfx.error().error));
     }
+    const MessageShapes usual = boot_warnings(kernel_records());
     nlohmann::json said = nlohmann::json::object();
     if (const std::string list = igt_test_list(requests, *gfx); !list.empty()) {
         std::ofstream out(test_list);
@@ -121,7 +141,7 @@ int run(const Options& options) {
             return not_run(file + ": igt_runner left no results there");
         }
     }
-    const auto verdicts = judge_igt(said, requests, *gfx);
+    const auto verdicts = judge_igt(said, requests, *gfx, usual);
     std::fputs(format_ktap(verdicts).c_str(), stdout);
     const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const IgtVerdict& one) {
         return one.outcome == IgtVerdict::Outcome::fail;

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: what IGT (igt-gpu-tools) said of its tests, in KTAP. A test counts as passed when
 // igt_runner says `pass`, which excludes kernel messages of level warning and above
-// (`dmesg-warn`), and when it is none of the false passes that it is known for: each has a
-// condition with which it is asked for. A skip counts only for the reason that was expected.
+// (`dmesg-warn`), those excepted that the kernel has for this machine at each boot, and when it is
+// none of the false passes that it is known for: each has a condition with which it is asked for. A
+// skip counts only for the reason that was expected.
 // Thread: pure functions. Not modelled: attachments and run times.
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tl/expected.hpp>
@@ -39,6 +41,14 @@ tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text);
 /// For igt_runner's --test-list. A request without any test that runs gives an empty text.
 std::string igt_test_list(const std::vector<IgtRequest>& requests, bool has_gfx_ring);
 
+/// Kernel messages without what differs from time to time: numbers.
+using MessageShapes = std::set<std::string>;
+
+/// The messages of level warning and above in `records` of /dev/kmsg, up to the one with which the
+/// guest's init says that its modules are loaded. None without that one: the log has lost its
+/// beginning, or goes on to what is to be judged.
+MessageShapes boot_warnings(const std::vector<std::string>& records);
+
 struct IgtVerdict {
     enum class Outcome { pass, fail, skip };
 
@@ -51,7 +61,8 @@ struct IgtVerdict {
 /// In the order of the requests, each subtest of its own. `results` is the results.json of
 /// igt_runner.
 std::vector<IgtVerdict> judge_igt(const nlohmann::json& results,
-                                  const std::vector<IgtRequest>& requests, bool has_gfx_ring);
+                                  const std::vector<IgtRequest>& requests, bool has_gfx_ring,
+                                  const MessageShapes& usual);
 
 std::string format_ktap(const std::vector<IgtVerdict>& verdicts);
 

@@ -36,8 +36,9 @@ nlohmann::json entry(const std::string& result, const std::string& out = "",
 }
 
 /// Of one test, without GFX ring if not said otherwise.
-IgtVerdict judge_one(const std::string& text, const nlohmann::json& tests, bool gfx = false) {
-    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, gfx);
+IgtVerdict judge_one(const std::string& text, const nlohmann::json& tests, bool gfx = false,
+                     const MessageShapes& usual = {}) {
+    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, gfx, usual);
     EXPECT_EQ(verdicts.size(), 1u);
     return verdicts.front();
 }
@@ -79,7 +80,7 @@ TEST(IgtVerdictTest, OnlyPassIsAPass) {
         EXPECT_EQ(verdict.reason, result);
     }
     EXPECT_EQ(judge_one("a@b", nlohmann::json::object()).reason, "IGT has no result of it");
-    EXPECT_EQ(judge_igt(nlohmann::json::object(), {request("a@b")}, true).front().outcome,
+    EXPECT_EQ(judge_igt(nlohmann::json::object(), {request("a@b")}, true, {}).front().outcome,
               Outcome::fail);
 }
 
@@ -111,6 +112,37 @@ TEST(IgtVerdictTest, DynamicSubtestDoesNotPassWithItsParent) {
         << "another test";
 }
 
+TEST(IgtVerdictTest, WhatTheKernelSaysAtEachBootIsNoNews) {
+    const std::vector<std::string> boot = {
+        "4,10,7916644,-;amdgpu 0000:01:00.0: BAR 0x10f0 of 2: bogus\n SUBSYSTEM=pci\n",
+        "6,11,7916645,-;amdgpu 0000:01:00.0: ready\n",
+        "3,12,7916646,-;amdgpu 0000:02:00.0: no header\n",
+        "12,13,8000000,-;guest: modules are loaded\n",
+        "4,14,9000000,-;amdgpu 0000:01:00.0: lost\n"};
+    const MessageShapes usual = boot_warnings(boot);
+    EXPECT_EQ(usual.size(), 2u);
+    EXPECT_TRUE(boot_warnings({boot.begin(), boot.begin() + 3}).empty()) << "where does it end?";
+
+    const std::string known =
+        "<4> [99.000001] amdgpu 0000:02:00.0: BAR 0xabc of 5: bogus\n"
+        "<3> [99.000002] amdgpu 0000:01:00.0: no header\n";
+    const nlohmann::json one = {{"igt@a@b", entry("dmesg-warn", "", known)}};
+    EXPECT_EQ(judge_one("a@b", one, false, usual).outcome, Outcome::pass);
+    EXPECT_EQ(judge_one("a@b", one).outcome, Outcome::fail);
+    const auto more = judge_one(
+        "a@b", {{"igt@a@b", entry("dmesg-warn", "", known + "<4> [99.1] amdgpu: lost\n")}}, false,
+        usual);
+    EXPECT_EQ(more.reason, "dmesg-warn");
+    EXPECT_EQ(more.details, "kernel: <4> [99.1] amdgpu: lost\n");
+    auto warned = one;
+    warned["igt@a@b"]["err"] = "Starting subtest: b\n(b:7) WARNING: odd\nSubtest b: SUCCESS (1s)\n";
+    EXPECT_EQ(judge_one("a@b", warned, false, usual).reason, "warn") << "what dmesg-warn hid";
+    warned["igt@a@b"]["err"] = "Starting subtest: b\nSubtest b: SUCCESS (1s)\n";
+    EXPECT_EQ(judge_one("a@b", warned, false, usual).outcome, Outcome::pass);
+    EXPECT_EQ(judge_one("a@b", {{"igt@a@b", entry("dmesg-fail", "", known)}}, false, usual).reason,
+              "dmesg-fail");
+}
+
 TEST(IgtVerdictTest, SkipForLackOfAGfxRingIsOne) {
     const nlohmann::json skipped = {{"igt@a@b", entry("skip", kNoDynamic)}};
     const auto right = judge_one("a@b|gfx", skipped);
@@ -138,7 +170,7 @@ TEST(IgtVerdictTest, AllSubtestsOfABinaryAreJudgedEach) {
                                   {"igt@a@y", entry("fail")},
                                   {"igt@a@y@dynamic", entry("pass")},
                                   {"igt@ab@z", entry("pass")}};
-    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, false);
+    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, false, {});
     ASSERT_EQ(verdicts.size(), 2u);
     EXPECT_EQ(verdicts[0].name, "a@x");
     EXPECT_EQ(verdicts[0].outcome, Outcome::pass);
