@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/trace_reader.h"
 #include "gpu-emu/pci/pci_function.h"
 
@@ -20,6 +21,11 @@ constexpr size_t registers_in_summary = 20;
 
 bool is_register(const TraceRecord& record) {
     return record.region == static_cast<uint8_t>(Region::bar5);
+}
+
+/// Of a mutation.
+Surface surface_of(const TraceRecord& record) {
+    return static_cast<Surface>(record.flags & 0xff);
 }
 
 std::string region_name(uint8_t region) {
@@ -85,15 +91,25 @@ double TracePrinter::seconds(uint64_t time_ns) const {
 }
 
 void TracePrinter::print_text(const TraceRecord& record) {
+    std::string name = name_of(record);
+    if (record.kind == TraceKind::mutation) {
+        name =
+            fmt::format("{}{}{}", surface_name(surface_of(record)), name.empty() ? "" : " ", name);
+    }
     fmt::print(out_, "{:14.6f}  {:<14} {:<6} {:#012x} {:>7} {:#018x} {}\n", seconds(record.time_ns),
                kind_name(record.kind), region_name(record.region),
                record.kind == TraceKind::mark ? 0 : record.offset, record.size,
-               record.kind == TraceKind::mark ? 0 : record.value, name_of(record));
+               record.kind == TraceKind::mark ? 0 : record.value, name);
 }
 
 void TracePrinter::print_json(const TraceRecord& record) {
     nlohmann::json line{{"t", seconds(record.time_ns)}, {"kind", kind_name(record.kind)}};
-    if (record.kind != TraceKind::mark) {
+    if (record.kind == TraceKind::mutation) {
+        line["surface"] = surface_name(surface_of(record));
+        line["offset"] = record.offset;
+        line["was"] = record.value >> 32;
+        line["is"] = record.value & 0xffffffff;
+    } else if (record.kind != TraceKind::mark) {
         line["offset"] = record.offset;
         line["value"] = record.value;
         line["size"] = record.size;
@@ -115,7 +131,7 @@ void TracePrinter::sum(const TraceRecord& record) {
     if (record.kind == TraceKind::dropped) {
         records_lost_ += record.value;
     }
-    if (is_register(record)) {
+    if (is_register(record) && record.kind != TraceKind::mutation) {
         const std::string name = name_of(record);
         ++registers_[name.empty() ? fmt::format("{:#x}", record.offset / 4) : name];
     }

@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "gpu-emu/core/mutator.h"
+
 namespace gpuemu {
 namespace {
 
@@ -56,6 +58,25 @@ const std::vector<TraceRecord> story = {
     record(TraceKind::restored, 3'000'000'000),
     record(TraceKind::dma_read, 4'000'000'000, no_region, 0x1000, 64),
 };
+
+TEST(TracePrinter, AMutationSaysWhereWhatWasAndWhatIsTold) {
+    const std::vector<TraceRecord> lies = {
+        trace_record({Surface::registers, 0x10, 1, 2}, 1'000'000'000),
+        trace_record({Surface::firmware, 0x20, 3, 4}, 1'000'000'000),
+    };
+    const std::string text = print(lies, {});
+    EXPECT_NE(text.find("0x0000000100000002 registers regCP_HQD_ACTIVE\n"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find("0x0000000300000004 firmware\n"), std::string::npos) << text;
+    const std::string lines = print(lies, {.json = true});
+    const auto line = nlohmann::json::parse(lines.substr(0, lines.find('\n')));
+    EXPECT_EQ(line["surface"], "registers");
+    EXPECT_EQ(line["name"], "regCP_HQD_ACTIVE");
+    EXPECT_EQ(line["was"], 1);
+    EXPECT_EQ(line["is"], 2);
+    EXPECT_EQ(print(lies, {.summary = true}).find("regCP_HQD_ACTIVE"), std::string::npos)
+        << "a lie is no access";
+}
 
 TEST(TracePrinter, TextNamesRegisters) {
     const std::string text = print(story, {});

@@ -8,7 +8,7 @@ std::string_view kind_name(TraceKind kind) {
         "mmio_read",   "mmio_write",   "doorbell_write", "vram_read", "vram_write",
         "config_read", "config_write", "dma_read",       "dma_write", "interrupt",
         "attached",    "detached",     "reset",          "vanished",  "restored",
-        "hung",        "resumed",      "mark",           "dropped",
+        "hung",        "resumed",      "mark",           "dropped",   "mutation",
     };
     const auto index = static_cast<size_t>(kind);
     return index < names.size() ? names[index] : std::string_view();

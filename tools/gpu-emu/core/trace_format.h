@@ -32,11 +32,12 @@ enum class TraceKind : uint8_t {
     restored,
     hung,
     resumed,
-    mark,     // part of a label, see below
-    dropped,  // value: records lost before this one, because the file could not keep up
+    mark,      // part of a label, see below
+    dropped,   // value: records lost before this one, because the file could not keep up
+    mutation,  // a lie of a hostile device (mutator.h), before the access that tells it
 };
 inline constexpr size_t access_kinds = 10;
-inline constexpr size_t trace_kinds = 19;
+inline constexpr size_t trace_kinds = 20;
 
 /// The name as the control protocol has it for a single access: "mmio_read". Empty for a number
 /// that is no kind.
