@@ -58,6 +58,9 @@ struct Gpu::Impl {
     void reset(ResetKind kind);
     void run_pending_resets();
     void place_boot_data();
+    void place(uint64_t offset, const std::vector<std::byte>& data);
+    void place_discovery();
+    void place_pf2vf();
 
     void read_registers(uint64_t offset, std::span<std::byte> out);
     void write_registers(uint64_t offset, std::span<const std::byte> in);
@@ -67,6 +70,7 @@ struct Gpu::Impl {
     const Profile profile;  // a copy: the caller's may be a modified one of its own
     const Options options;
     ConfigSpace config;
+    Mutator mutator;
     RegisterFile registers;
     Vram vram;
     GpuVm vm;
@@ -107,8 +111,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
       vram(profile.vram_bytes),
       vm(registers, vram, walk_registers(gfx_hub_layout(profile)),
          walk_registers(mm_hub_layout(profile))),
-      ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock}),
-      engines({profile, registers, vm, ih, kicker, gpu_clock}),
+      ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock, mutator}),
+      engines({profile, registers, vm, ih, kicker, gpu_clock, mutator}),
       nbio(profile, registers, vram),
       gfx_hub({profile, registers, ih, gpu_clock}, gfx_hub_layout(profile)),
       mm_hub({profile, registers, ih, gpu_clock}, mm_hub_layout(profile)),
@@ -120,8 +124,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
            }}),
       smu({profile, registers, vm, eeprom, ras, [this] { pending_reset = ResetKind::mode1; },
            [this] { pending_engine_reset = true; },
-           [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock}),
-      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }}),
+           [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock, mutator}),
+      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator}),
       rlc(profile, registers, gpu_clock),
       blocks{&nbio, &gfx_hub, &mm_hub, &ih, &smu, &psp, &rlc} {
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
@@ -130,7 +134,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
     if (profile.virtual_function) {
         vf_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
         vf_blocks.push_back(std::make_unique<VfMailbox>(
-            profile, registers, [this] { pending_reset = ResetKind::mode1; }));
+            profile, registers, [this] { pending_reset = ResetKind::mode1; }, mutator));
         for (const auto& block : vf_blocks) {
             blocks.push_back(block.get());
         }
@@ -182,21 +186,41 @@ void Gpu::Impl::run_pending_resets() {
 
 /// What the boot firmware, or the host of a virtual function, leaves in VRAM.
 void Gpu::Impl::place_boot_data() {
-    const auto place = [this](uint64_t offset, const std::vector<std::byte>& data) {
-        std::ranges::copy(data, vram.window(offset, data.size()).begin());
-    };
-    place(vram.size() - discovery_offset_from_end, build_discovery_binary(profile));
+    place_discovery();
     if (profile.virtual_function) {
         place(vf_vbios_offset, build_atom_image());
-        place(vf_pf2vf_offset, build_pf2vf(profile));
+        place_pf2vf();
     }
+}
+
+void Gpu::Impl::place(uint64_t offset, const std::vector<std::byte>& data) {
+    std::ranges::copy(data, vram.window(offset, data.size()).begin());
+}
+
+void Gpu::Impl::place_discovery() {
+    std::vector<std::byte> binary = build_discovery_binary(profile);
+    if (mutator.on(Surface::discovery)) {
+        mutator.table(Surface::discovery, 0, binary);
+        seal_discovery_binary(binary);
+    }
+    place(vram.size() - discovery_offset_from_end, binary);
+}
+
+void Gpu::Impl::place_pf2vf() {
+    std::vector<std::byte> block = build_pf2vf(profile);
+    if (mutator.on(Surface::mailbox)) {
+        mutator.table(Surface::mailbox, pf2vf_place, block);
+        seal_pf2vf(block);
+    }
+    place(vf_pf2vf_offset, block);
 }
 
 void Gpu::Impl::read_registers(uint64_t offset, std::span<std::byte> out) {
     while (!out.empty()) {
         const uint64_t in_dword = offset % 4;
         const std::size_t length = std::min<std::size_t>(4 - in_dword, out.size());
-        const uint32_t value = registers.read(static_cast<uint32_t>(offset / 4));
+        const auto dword = static_cast<uint32_t>(offset / 4);
+        const uint32_t value = mutator.word(Surface::registers, dword, registers.read(dword));
         std::memcpy(out.data(), reinterpret_cast<const std::byte*>(&value) + in_dword, length);
         out = out.subspan(length);
         offset += length;
@@ -333,6 +357,35 @@ hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
         return hp::fail("a virtual function has no RAS of its own: its host handles the errors");
     }
     return impl_->ras.inject(block, severity);
+}
+
+hp::Result<void> Gpu::make_hostile(uint64_t seed, std::span<const Surface> surfaces,
+                                   uint64_t rate) {
+    const bool mailbox = std::ranges::count(surfaces, Surface::mailbox) != 0;
+    if (mailbox && !impl_->profile.virtual_function) {
+        return hp::fail("only a virtual function has a mailbox");
+    }
+    impl_->mutator.start(seed, surfaces, rate);
+    // The rest of the memory is the driver's by now.
+    if (std::ranges::count(surfaces, Surface::discovery) != 0) {
+        impl_->place_discovery();
+    }
+    if (mailbox) {
+        impl_->place_pf2vf();
+    }
+    return {};
+}
+
+void Gpu::make_honest() {
+    impl_->mutator.stop();
+}
+
+uint64_t Gpu::mutations() const {
+    return impl_->mutator.mutations();
+}
+
+void Gpu::set_mutation_witness(Mutator::Witness witness) {
+    impl_->mutator.set_witness(std::move(witness));
 }
 
 void Gpu::interrupt(const InterruptEntry& entry) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu-emu/core/engine.h"
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/pci/pci_function.h"
@@ -44,6 +45,14 @@ public:
     /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable" | "poison"). One clear
     /// error for what is not known.
     hp::Result<void> inject(const std::string& kind, const std::string& block, const std::string& severity);
+
+    /// The device lies from now on: Mutator::start(). Tables among the surfaces are put into VRAM
+    /// again. One clear error for a surface that the device does not have.
+    hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
+    /// Honest again: before a cold reset, which puts the tables right.
+    void make_honest();
+    uint64_t mutations() const;
+    void set_mutation_witness(Mutator::Witness witness);
 
     /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
     void interrupt(const InterruptEntry& entry);

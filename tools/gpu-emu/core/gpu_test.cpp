@@ -10,6 +10,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <tuple>
+#include <vector>
+
+#include "gpu-emu/ip/atom_image.h"
+#include "gpu-emu/ip/discovery.h"
 
 namespace gpuemu {
 namespace {
@@ -19,6 +24,7 @@ constexpr uint32_t mmRCC_CONFIG_MEMSIZE = 0xde3;
 constexpr uint32_t MP0_C2PMSG_35 = 0x16063, MP0_C2PMSG_81 = 0x16091;
 constexpr uint32_t MP1_C2PMSG_66 = 0x16282, MP1_C2PMSG_82 = 0x16292, MP1_C2PMSG_90 = 0x1629a;
 constexpr uint32_t IH_RB_CNTL = 0x1120, IH_RB_BASE = 0x1121, IH_RB_WPTR = 0x1124;
+constexpr uint32_t IH_RB_WPTR_ADDR_LO = 0x1126;
 constexpr uint32_t IH_DOORBELL_RPTR = 0x1127;
 constexpr uint32_t BIF_DOORBELL_INT_CNTL = 0xe1e;
 
@@ -29,7 +35,8 @@ public:
 
 class FakeHost : public PciHost {
 public:
-    std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess) override {
+    std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override {
+        reached.push_back({iova, length, access});
         if (iova >= memory.size()) {
             return {};
         }
@@ -42,6 +49,7 @@ public:
 
     std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);
     int interrupts = 0;
+    std::vector<std::tuple<uint64_t, uint64_t, DmaAccess>> reached;
 };
 
 Profile small(const char* name) {
@@ -259,6 +267,99 @@ TEST_F(GpuTest, WithoutAHostNothingIsSignalled) {
     EXPECT_EQ(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);  // power-on
 }
 
+TEST_F(GpuTest, AHostileDeviceLiesInItsRegistersAndGoesOnAsItWas) {
+    set(IH_RB_BASE, 0x1234);
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::registers}, 1));
+    EXPECT_NE(reg(IH_RB_BASE), 0x1234u);
+    EXPECT_NE(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+    EXPECT_EQ(gpu.mutations(), 2u);
+    gpu.make_honest();
+    EXPECT_EQ(reg(IH_RB_BASE), 0x1234u);
+    EXPECT_EQ(gpu.mutations(), 2u);
+}
+
+TEST_F(GpuTest, LiesInRegistersAreRepeatedByTheirSeed) {
+    const auto told = [&](uint64_t seed) {
+        EXPECT_TRUE(gpu.make_hostile(seed, std::array{Surface::registers}, 3));
+        std::vector<uint32_t> values;
+        for (int i = 0; i < 100; ++i) {
+            values.push_back(reg(mmRCC_CONFIG_MEMSIZE));
+        }
+        return values;
+    };
+    const auto first = told(1);
+    EXPECT_EQ(told(1), first);
+    EXPECT_NE(told(2), first);
+}
+
+TEST_F(GpuTest, AHostileDiscoveryTableAddsUp) {
+    const uint64_t place = 64 * mib - discovery_offset_from_end;
+    using Table = std::array<std::byte, 2048>;
+    const auto honest = get<Table>(Region::bar0, place);
+    // The sizes in the header and the list of tables are spared by this seed.
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::discovery}, 100));
+    const auto hostile = get<Table>(Region::bar0, place);
+    EXPECT_NE(hostile, honest);
+    Table sealed = hostile;
+    seal_discovery_binary(sealed);
+    EXPECT_EQ(sealed, hostile);
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::discovery}, 100));
+    EXPECT_EQ(get<Table>(Region::bar0, place), hostile) << "repeated";
+    gpu.reset();
+    EXPECT_NE(get<Table>(Region::bar0, place), hostile) << "another one after each reset";
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::discovery}, 0));
+    EXPECT_EQ(get<Table>(Region::bar0, place), honest);
+}
+
+TEST_F(GpuTest, OnlyAVirtualFunctionLiesInAMailbox) {
+    const auto refused = gpu.make_hostile(1, std::array{Surface::registers, Surface::mailbox}, 1);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().message, "only a virtual function has a mailbox");
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u) << "and nothing else was changed";
+}
+
+TEST_F(GpuTest, LiesChangeNothingOfWhatTheDeviceReachesForInMemory) {
+    const auto reached = [&] {
+        set(IH_RB_BASE, 0x1000 >> 8);
+        set(IH_RB_CNTL, 1 | 8 << 1 | 1 << 8 | 1 << 17 | 1 << 28);  // bus address, write-back
+        set(IH_RB_WPTR_ADDR_LO, 0x800);
+        set(IH_RB_WPTR, 0);
+        host.reached.clear();
+        for (int i = 0; i < 100; ++i) {
+            gpu.interrupt({.client_id = 0x14});
+            reg(IH_RB_WPTR);
+        }
+        return host.reached;
+    };
+    const auto honest = reached();
+    ASSERT_EQ(honest.size(), 200u);
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::registers, Surface::interrupts}, 1));
+    EXPECT_EQ(reached(), honest);
+}
+
+TEST_F(GpuTest, RandomAccessesToAHostileDeviceAreSurvived) {
+    ASSERT_TRUE(
+        gpu.make_hostile(1,
+                         std::array{Surface::registers, Surface::write_backs, Surface::interrupts,
+                                    Surface::discovery, Surface::firmware},
+                         2));
+    uint32_t state = 1;
+    const auto random = [&] { return state = state * 1664525 + 1013904223; };
+    for (int i = 0; i < 20'000; ++i) {
+        const uint64_t offset = random() % (2 * mib) & ~3u;
+        if ((random() >> 16) % 2 == 0) {
+            put(Region::bar5, offset, random());
+        } else {
+            get(Region::bar5, offset);
+        }
+    }
+    EXPECT_GT(gpu.mutations(), 4000u);
+    gpu.make_honest();
+    gpu.detach();
+    gpu.attach(host);
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+}
+
 TEST_F(GpuTest, RandomAccessesAreSurvived) {
     uint32_t state = 99;
     const auto random = [&] { return state = state * 1664525 + 1013904223; };
@@ -293,6 +394,22 @@ TEST_F(VfGpuTest, BootsAsAVirtualFunction) {
     EXPECT_EQ(get(Region::bar0, 64 * 1024 + 4), 2u);  // PF2VF version
     EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
     EXPECT_FALSE(gpu.inject("ras", "umc", "poison"));
+}
+
+TEST_F(VfGpuTest, AHostileHostsBlockOfDataAddsUp) {
+    constexpr uint64_t place = vf_pf2vf_offset;
+    using Block = std::array<std::byte, 1024>;
+    const auto honest = get<Block>(Region::bar0, place);
+    put<uint32_t>(Region::bar0, vf_vbios_offset, 0x12345678);
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::mailbox}, 50));
+    const auto hostile = get<Block>(Region::bar0, place);
+    EXPECT_NE(hostile, honest);
+    Block sealed = hostile;
+    seal_pf2vf(sealed);
+    EXPECT_EQ(sealed, hostile);
+    EXPECT_EQ(get(Region::bar0, vf_vbios_offset), 0x12345678u) << "other memory is the driver's";
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::mailbox}, 0));
+    EXPECT_EQ(get<Block>(Region::bar0, place), honest);
 }
 
 TEST_F(VfGpuTest, MailboxByBytesAndResetByTheHost) {

@@ -4,8 +4,8 @@
 // Does not model: see atom_image.h.
 #include "gpu-emu/ip/atom_image.h"
 
+#include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <string_view>
 
 namespace gpuemu {
@@ -25,11 +25,6 @@ public:
         std::memcpy(&bytes_.at(offset + text.size() - 1) - (text.size() - 1), text.data(),
                     text.size());
     }
-    uint32_t byte_sum() const {
-        return std::accumulate(bytes_.begin(), bytes_.end(), 0u, [](uint32_t sum, std::byte byte) {
-            return sum + std::to_integer<uint32_t>(byte);
-        });
-    }
     std::vector<std::byte> take() { return std::move(bytes_); }
 
 private:
@@ -45,6 +40,9 @@ constexpr std::size_t OFFSET_TO_VBIOS_DATE = 0x50;
 constexpr std::size_t ATOM_ROM_MAGIC_PTR = 4;    // in the ROM header
 constexpr std::size_t ATOM_ROM_CMD_PTR = 0x1e;   // in the ROM header
 constexpr std::size_t ATOM_ROM_DATA_PTR = 0x20;  // in the ROM header
+
+// Offsets in struct amd_sriov_msg_pf2vf_info, which is byte packed.
+constexpr std::size_t pf2vf_size = 0, pf2vf_checksum = 16;
 
 // Where this image has its parts.
 constexpr uint16_t rom_header = 0x100;
@@ -115,26 +113,36 @@ std::vector<std::byte> build_atom_image() {
     return image.take();
 }
 
+void seal_pf2vf(std::span<std::byte> block) {
+    uint32_t size = 0;
+    std::memcpy(&size, &block[pf2vf_size], sizeof size);
+    uint32_t sum = 0;  // of everything but the checksum itself
+    std::memcpy(&block[pf2vf_checksum], &sum, sizeof sum);
+    for (const std::byte byte : block.first(std::min<std::size_t>(size, block.size()))) {
+        sum += std::to_integer<uint32_t>(byte);
+    }
+    std::memcpy(&block[pf2vf_checksum], &sum, sizeof sum);
+}
+
 std::vector<std::byte> build_pf2vf(const Profile& profile) {
-    // Offsets in struct amd_sriov_msg_pf2vf_info, which is byte packed.
-    constexpr std::size_t bytes = 1024, size_offset = 0, version_offset = 4, checksum_offset = 16,
-                          feature_flags_offset = 20, uuid_offset = 92, atomics_offset = 188,
-                          ras_en_caps_offset = 204;
+    constexpr std::size_t bytes = 1024, version_offset = 4, feature_flags_offset = 20,
+                          uuid_offset = 92, atomics_offset = 188, ras_en_caps_offset = 204;
     constexpr uint32_t feature_ras_caps = 1u << 9;
     constexpr uint32_t atomic_completer_32_and_64 = 0x180;  // as in PCI_EXP_DEVCAP2
     // Bits of union amd_sriov_ras_caps.
     constexpr uint64_t block_umc = 1, block_sdma = 2, block_gfx = 4, block_mmhub = 8,
                        poison_propogation_mode = 1ull << 20;
     Image block(bytes);
-    block.put(size_offset, static_cast<uint32_t>(bytes));
+    block.put(pf2vf_size, static_cast<uint32_t>(bytes));
     block.put(version_offset, uint32_t{2});  // AMD_SRIOV_MSG_FW_VRAM_PF2VF_VER
     block.put(feature_flags_offset, feature_ras_caps);
     block.put(uuid_offset, uint64_t{profile.device_id} << 48 | 1);
     block.put(atomics_offset, atomic_completer_32_and_64);
     block.put(ras_en_caps_offset,
               block_umc | block_sdma | block_gfx | block_mmhub | poison_propogation_mode);
-    block.put(checksum_offset, block.byte_sum());  // of everything but the checksum itself
-    return block.take();
+    std::vector<std::byte> sealed = block.take();
+    seal_pf2vf(sealed);
+    return sealed;
 }
 
 }  // namespace gpuemu

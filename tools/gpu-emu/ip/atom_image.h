@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gpu-emu/profiles/profile.h"
@@ -20,6 +21,10 @@ inline constexpr uint64_t vf_pf2vf_offset = 64 * 1024;
 
 /// The ATOM image, vf_vbios_bytes long.
 std::vector<std::byte> build_atom_image();
+
+/// Makes the checksum right again after the PF2VF block was changed: a host that lies can add up,
+/// too.
+void seal_pf2vf(std::span<std::byte> block);
 
 /// struct amd_sriov_msg_pf2vf_info with its checksum.
 std::vector<std::byte> build_pf2vf(const Profile& profile);

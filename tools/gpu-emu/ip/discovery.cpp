@@ -18,7 +18,10 @@ constexpr uint32_t GC_TABLE_ID = 0x4347;                    // "GC"
 constexpr uint32_t HARVEST_TABLE_SIGNATURE = 0x56524148;    // "HARV"
 
 constexpr unsigned table_slots = 6;  // TOTAL_TABLES: IP_DISCOVERY, GC, HARVEST_INFO, three unused
-constexpr std::size_t binary_header_bytes = 12 + table_slots * 8;
+// struct binary_header; each entry of its list of tables is offset, checksum, size, padding.
+constexpr std::size_t binary_checksum = 8, binary_size = 10, table_list = 12;
+constexpr std::size_t info_bytes = 8, info_checksum = 2, info_size = 4;
+constexpr std::size_t binary_header_bytes = table_list + table_slots * info_bytes;
 constexpr unsigned die_slots = 16;
 constexpr std::size_t ip_header_bytes = 14 + die_slots * 4 + 2;
 constexpr unsigned harvest_slots = 32;
@@ -53,6 +56,16 @@ uint16_t byte_sum(std::span<const std::byte> bytes) {
                            [](uint16_t sum, std::byte byte) {
                                return static_cast<uint16_t>(sum + std::to_integer<uint16_t>(byte));
                            });
+}
+
+uint16_t get16(std::span<const std::byte> bytes, std::size_t offset) {
+    return static_cast<uint16_t>(std::to_integer<unsigned>(bytes[offset]) |
+                                 std::to_integer<unsigned>(bytes[offset + 1]) << 8);
+}
+
+void put16(std::span<std::byte> bytes, std::size_t offset, uint16_t value) {
+    bytes[offset] = static_cast<std::byte>(value);
+    bytes[offset + 1] = static_cast<std::byte>(value >> 8);
 }
 
 /// struct die_header and its list of struct ip_v3.
@@ -145,10 +158,24 @@ std::vector<std::byte> harvest_table() {
 
 }  // namespace
 
+void seal_discovery_binary(std::span<std::byte> binary) {
+    for (unsigned slot = 0; slot < table_slots; ++slot) {
+        const std::size_t info = table_list + slot * info_bytes;
+        const std::size_t offset = get16(binary, info), size = get16(binary, info + info_size);
+        if (offset + size <= binary.size()) {
+            put16(binary, info + info_checksum, byte_sum(binary.subspan(offset, size)));
+        }
+    }
+    // What the checksum of the binary covers: everything after it.
+    const std::size_t size = get16(binary, binary_size);
+    if (size >= binary_size && size <= binary.size()) {
+        put16(binary, binary_checksum, byte_sum(binary.subspan(binary_size, size - binary_size)));
+    }
+}
+
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {
     const std::vector<std::byte> tables[] = {ip_table(profile), gc_table(profile.gc),
                                              harvest_table()};
-    Writer rest;  // what the checksum of the binary covers: everything after it
     std::size_t offset = binary_header_bytes;
     for (const auto& table : tables) {
         offset += table.size();
@@ -157,28 +184,27 @@ std::vector<std::byte> build_discovery_binary(const Profile& profile) {
     if (total > discovery_max_bytes) {
         throw std::length_error("IP discovery binary of profile " + profile.name + " is too large");
     }
-    rest.u16(total);
-    offset = binary_header_bytes;
-    for (unsigned slot = 0; slot < table_slots; ++slot) {
-        const bool used = slot < std::size(tables);
-        rest.u16(used ? offset : 0);
-        rest.u16(used ? byte_sum(tables[slot]) : 0);
-        rest.u16(used ? tables[slot].size() : 0);
-        rest.u16(0);  // padding
-        offset += used ? tables[slot].size() : 0;
-    }
-    for (const auto& table : tables) {
-        rest.append(table);
-    }
-    const std::vector<std::byte> covered = rest.take();
-
     Writer out;
     out.u32(BINARY_SIGNATURE);
     out.u16(1);  // version 1.0
     out.u16(0);
-    out.u16(byte_sum(covered));
-    out.append(covered);
-    return out.take();
+    out.u16(0);  // its sum
+    out.u16(total);
+    offset = binary_header_bytes;
+    for (unsigned slot = 0; slot < table_slots; ++slot) {
+        const bool used = slot < std::size(tables);
+        out.u16(used ? offset : 0);
+        out.u16(0);  // its sum
+        out.u16(used ? tables[slot].size() : 0);
+        out.u16(0);  // padding
+        offset += used ? tables[slot].size() : 0;
+    }
+    for (const auto& table : tables) {
+        out.append(table);
+    }
+    std::vector<std::byte> binary = out.take();
+    seal_discovery_binary(binary);
+    return binary;
 }
 
 }  // namespace gpuemu

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "gpu-emu/profiles/profile.h"
@@ -18,6 +19,10 @@ inline constexpr uint64_t discovery_offset_from_end = 64 * 1024;
 
 /// The driver reads this much (DISCOVERY_TMR_SIZE).
 inline constexpr std::size_t discovery_max_bytes = 10 * 1024;
+
+/// Makes the sums right again after `binary` was changed, as far as its lengths still say where its
+/// tables are: a device that lies can add up, too.
+void seal_discovery_binary(std::span<std::byte> binary);
 
 /// Throws std::length_error when the profile's tables do not fit (start-up).
 std::vector<std::byte> build_discovery_binary(const Profile& profile);

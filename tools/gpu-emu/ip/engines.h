@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gpu-emu/core/engine.h"
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/mem/gpu_memory.h"
@@ -28,6 +29,7 @@ public:
         InterruptSink& interrupts;
         EngineKicker& kicker;
         std::function<uint64_t()> gpu_clock;  // 100 MHz reference clock counter
+        Mutator& mutator;
     };
 
     explicit Engines(Context context);  // claims its registers

@@ -14,7 +14,8 @@ protected:
     EnginesTest()
         : profile(test::small_profile()),
           registers(2u << 20),
-          engines({profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }}) {}
+          engines({profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; },
+                   mutator}) {}
 
     /// Writes SDMA `base`'s GFX queue: enabled, doorbell `index`.
     void start_sdma(uint32_t base, uint32_t index) {
@@ -28,6 +29,7 @@ protected:
     test::PlainMemory memory;
     test::RecordingSink interrupts;
     test::RecordingKicker kicker;
+    Mutator mutator;
     Engines engines;
 };
 

@@ -19,6 +19,9 @@ namespace oss = osssys_4_4_2;
 
 constexpr uint32_t MC_SPACE_BUS_ADDRESS = 1;  // else an address of the MM hub, VMID 0
 
+// Places of Surface::interrupts: the dwords of an entry, then the pointer.
+constexpr uint32_t entry_place = 0, wptr_place = 8;
+
 }  // namespace
 
 Ih::Ih(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::OSSSYS)) {
@@ -95,7 +98,7 @@ bool Ih::write_entry(const InterruptEntry& entry) {
         return false;
     }
     const uint64_t time = context_.gpu_clock();
-    const std::array<uint32_t, entry_bytes / 4> dwords = {
+    std::array<uint32_t, entry_bytes / 4> dwords = {
         entry.client_id | uint32_t{entry.source_id} << 8 | uint32_t{entry.ring_id} << 16 |
             uint32_t{entry.vmid} << 24 | uint32_t{entry.vmid_src} << 31,
         static_cast<uint32_t>(time),
@@ -105,6 +108,8 @@ bool Ih::write_entry(const InterruptEntry& entry) {
         entry.data[1],
         entry.data[2],
         entry.data[3]};
+    context_.mutator.table(Surface::interrupts, entry_place,
+                           std::as_writable_bytes(std::span(dwords)));
     std::memcpy(target.data(), dwords.data(), entry_bytes);
     return true;
 }
@@ -133,7 +138,8 @@ void Ih::publish_wptr() {
     }
     // The guest reads the ring after it saw the pointer: the entry must be there first.
     std::atomic_ref<uint32_t>(*reinterpret_cast<uint32_t*>(target.data()))
-        .store(value, std::memory_order_release);
+        .store(context_.mutator.word(Surface::interrupts, wptr_place, value),
+               std::memory_order_release);
 }
 
 void Ih::set_rptr(uint32_t value) {
@@ -143,6 +149,9 @@ void Ih::set_rptr(uint32_t value) {
     // An entry that came while the guest was busy with the earlier ones must not wait for the next.
     if (size != 0 && oss::IH_RB_CNTL__ENABLE_INTR::get(control) != 0 &&
         (value & (size - 1)) != wptr_) {
+        if (context_.mutator.on(Surface::interrupts)) {
+            publish_wptr();  // or one lie would be an interrupt for ever
+        }
         context_.raise_msi();
     }
 }

@@ -10,6 +10,7 @@
 #include <functional>
 #include <span>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ip_block.h"
@@ -27,6 +28,7 @@ public:
         GpuMemory& memory;
         std::function<void()> raise_msi;
         std::function<uint64_t()> gpu_clock;  // for the time stamps of the entries
+        Mutator& mutator;
     };
 
     explicit Ih(Context context);

@@ -59,8 +59,9 @@ protected:
     RegisterFile registers{2u << 20};
     FaultingMemory memory;
     int interrupts = 0;
-    Ih ih{
-        {profile, registers, memory, [this] { ++interrupts; }, [] { return 0x1234'5678'9abcull; }}};
+    Mutator mutator;
+    Ih ih{{profile, registers, memory, [this] { ++interrupts; }, [] { return 0x1234'5678'9abcull; },
+           mutator}};
 };
 
 TEST_F(IhTest, AFaultOfTheRingItselfIsNotToldInTheRing) {
@@ -182,6 +183,47 @@ TEST_F(IhTest, AnyRegisterStateKeepsToTheRing) {
         ih.raise({});
     }
     EXPECT_EQ(ih.lost() + ih.delivered(), 2000u);
+}
+
+TEST_F(IhTest, AHostileDeviceLiesInEntriesAndPointer) {
+    enable_ring(8);
+    ih.raise({.client_id = 0x14, .source_id = 181, .data = {7, 0, 0, 0}});
+    const auto honest = memory.get<std::array<uint32_t, 8>>(ring);
+    mutator.start(1, std::array{Surface::interrupts}, 1);
+    ih.raise({.client_id = 0x14, .source_id = 181, .data = {7, 0, 0, 0}});
+    const auto entry = memory.get<std::array<uint32_t, 8>>(ring + 32);
+    for (size_t dword = 0; dword < honest.size(); ++dword) {
+        EXPECT_NE(entry[dword], honest[dword]) << dword;
+    }
+    EXPECT_NE(memory.get<uint32_t>(writeback), 64u);
+    EXPECT_EQ(get(oss::regIH_RB_WPTR), 64u) << "it does not believe its own lies";
+    EXPECT_EQ(mutator.mutations(), 9u);
+    EXPECT_EQ(interrupts, 2);
+}
+
+TEST_F(IhTest, AWrongPointerIsNotAnInterruptForEver) {
+    enable_ring(8);
+    mutator.start(1, std::array{Surface::interrupts}, 1);
+    ih.raise({});
+    ASSERT_NE(memory.get<uint32_t>(writeback), 32u);
+    mutator.start(1, std::array{Surface::interrupts}, 1'000'000);
+    EXPECT_TRUE(ih.ring_doorbell(doorbell, memory.get<uint32_t>(writeback)));
+    EXPECT_EQ(interrupts, 2);
+    ASSERT_EQ(memory.get<uint32_t>(writeback), 32u);
+    EXPECT_TRUE(ih.ring_doorbell(doorbell, 32));
+    EXPECT_EQ(interrupts, 2);
+}
+
+TEST_F(IhTest, LiesStayWithinTheRingAndThePointer) {
+    enable_ring(4);  // two entries
+    mutator.start(1, std::array{Surface::interrupts}, 1);
+    const auto untouched = memory.get<std::array<std::byte, 4096>>(ring + 64);
+    for (int i = 0; i < 1000; ++i) {
+        ih.raise({});
+    }
+    EXPECT_EQ(memory.get<uint32_t>(writeback + 4), 0u);
+    EXPECT_EQ((memory.get<std::array<std::byte, 4096>>(ring + 64)), untouched);
+    EXPECT_EQ(ih.delivered(), 1000u);
 }
 
 }  // namespace

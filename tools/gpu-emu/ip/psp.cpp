@@ -71,6 +71,11 @@ constexpr std::size_t resp_status = 0, resp_session_id = 1, resp_fw_addr_lo = 2,
 
 constexpr uint32_t tmr_bytes = 16u << 20;
 
+/// Where the response to a command begins on Surface::firmware, which the SMU shares.
+constexpr uint32_t response_place(uint32_t command) {
+    return (command & 0xff) << 8;
+}
+
 uint64_t join(std::span<const uint32_t> dwords, std::size_t low) {
     return dwords[low] | uint64_t{dwords[low + 1]} << 32;
 }
@@ -197,9 +202,13 @@ void Psp::run_frame(uint64_t address) {
     ++commands_;
     execute(command);
     const auto response = std::span(command).subspan(cmd_resp, resp_dwords);
+    context_.mutator.table(Surface::firmware, response_place(command[cmd_id]),
+                           std::as_writable_bytes(response));
     // The driver reads the response once it sees the fence: in this order. No response, no fence.
     if (memory.write(Hub::mm, 0, buffer + cmd_resp * 4, std::as_bytes(response))) {
-        memory.write32(Hub::mm, 0, join(frame, frame_fence_addr), frame[frame_fence_value]);
+        const uint32_t value = context_.mutator.word(Surface::write_backs, WriteBack::psp_fence,
+                                                     frame[frame_fence_value]);
+        memory.write32(Hub::mm, 0, join(frame, frame_fence_addr), value);
     }
 }
 

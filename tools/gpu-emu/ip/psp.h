@@ -11,6 +11,7 @@
 #include <functional>
 #include <set>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/ip/registers.h"
@@ -26,6 +27,7 @@ public:
         RegisterFile& registers;
         GpuMemory& memory;
         std::function<void()> mode1_reset;  // may be carried out later
+        Mutator& mutator;
     };
 
     explicit Psp(Context context);

@@ -71,7 +71,8 @@ protected:
     RegisterFile registers{2u << 20};
     TestMemory memory;
     int mode1 = 0;
-    Psp psp{{profile, registers, memory, [this] { ++mode1; }}};
+    Mutator mutator;
+    Psp psp{{profile, registers, memory, [this] { ++mode1; }, mutator}};
     uint32_t next = 0, fences = 0;
 };
 
@@ -202,6 +203,29 @@ TEST_F(VfPspTest, RingOfAVirtualFunction) {
               0x00020101u);
     set(mp::regMP0_SMN_C2PMSG_101, 7 << 16);
     EXPECT_EQ(mode1, 0);  // not for a virtual function to ask for
+}
+
+TEST_F(PspTest, AHostileFirmwareLiesInItsResponse) {
+    start_sos();
+    create_ring();
+    mutator.start(1, std::array{Surface::firmware}, 1);
+    ASSERT_TRUE(submit(0x1)) << "the fence is a write-back";
+    EXPECT_NE(response(0), 0u);
+    EXPECT_NE(response(1), 1u);
+    EXPECT_EQ(mutator.mutations(), 24u) << "the response, all of it";
+    EXPECT_EQ(memory.get<uint32_t>(command_buffer + 864 + 96), 0u) << "and nothing behind it";
+    mutator.stop();
+    ASSERT_TRUE(submit(0x2, {1}));
+    EXPECT_EQ(response(0), 0u) << "the session is what it was";
+}
+
+TEST_F(PspTest, AHostileDeviceLiesInTheFence) {
+    start_sos();
+    create_ring();
+    mutator.start(1, std::array{Surface::write_backs}, 1);
+    EXPECT_FALSE(submit(0x5));
+    EXPECT_EQ(response(0), 0u);
+    EXPECT_EQ(mutator.mutations(), 1u);
 }
 
 }  // namespace

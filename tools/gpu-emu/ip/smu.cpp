@@ -69,6 +69,16 @@ constexpr uint32_t min_gfx_mhz = 132, max_gfx_mhz = 2100;
 constexpr uint32_t throttle_celsius = 100, shutdown_celsius = 110;
 constexpr uint32_t dpm_levels = 4;
 
+// Places of Surface::firmware, behind the responses of the PSP: argument and result of the answer
+// to a message, and the table that comes with it, if one does.
+constexpr uint32_t argument_place = 0, result_place = 1;
+constexpr uint32_t answer_place(uint32_t message) {
+    return 1u << 16 | (message & 0xff) << 8;
+}
+constexpr uint32_t table_place(uint32_t message) {
+    return 1u << 24 | (message & 0xff) << 16;
+}
+
 constexpr uint32_t q10(uint32_t value) {
     return value << 10;
 }
@@ -95,8 +105,12 @@ void Smu::handle_message(uint32_t message) {
         hp::log::debug("SMU message failed",
                        {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
     }
-    reg(mp::regMP1_SMN_C2PMSG_82) = result.value_or(0);
-    reg(mp::regMP1_SMN_C2PMSG_90) = result ? PPSMC_Result_OK : PPSMC_Result_Failed;
+    const auto told = [&](uint32_t place, uint32_t value) {
+        return context_.mutator.word(Surface::firmware, answer_place(message) + place, value);
+    };
+    reg(mp::regMP1_SMN_C2PMSG_82) = told(argument_place, result.value_or(0));
+    reg(mp::regMP1_SMN_C2PMSG_90) =
+        told(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
 }
 
 std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
@@ -157,6 +171,11 @@ bool Smu::reset_sdma(uint32_t instances) {
     return true;
 }
 
+bool Smu::write_table(uint32_t message, std::span<std::byte> table) {
+    context_.mutator.table(Surface::firmware, table_place(message), table);
+    return context_.memory.write(Hub::mm, 0, driver_table_, table);
+}
+
 bool Smu::export_metrics() {
     tables::MetricsTableV0 metrics{};
     metrics.AccumulationCounter = ++accumulation_counter_;  // zero would mean "not yet filled"
@@ -185,7 +204,7 @@ bool Smu::export_metrics() {
     metrics.GfxclkFrequency[0] = q10(min_gfx_mhz);
     metrics.PCIeLinkSpeed = 4;
     metrics.PCIeLinkWidth = 16;
-    return context_.memory.write(Hub::mm, 0, driver_table_, std::as_bytes(std::span(&metrics, 1)));
+    return write_table(PPSMC_MSG_GetMetricsTable, std::as_writable_bytes(std::span(&metrics, 1)));
 }
 
 bool Smu::transfer_i2c() {
@@ -205,7 +224,7 @@ bool Smu::transfer_i2c() {
             command.ReadWriteData = context_.eeprom.get();
         }
     }
-    return context_.memory.write(Hub::mm, 0, driver_table_, bytes);
+    return write_table(PPSMC_MSG_RequestI2cTransaction, bytes);
 }
 
 }  // namespace gpuemu

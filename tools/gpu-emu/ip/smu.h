@@ -9,7 +9,9 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/eeprom.h"
 #include "gpu-emu/ip/ip_block.h"
@@ -32,6 +34,7 @@ public:
         std::function<void()> mode2_reset;         // GC and SDMA; may be carried out later
         std::function<void(uint32_t)> sdma_reset;  // mask of instances; may be carried out later
         std::function<uint64_t()> gpu_clock;
+        Mutator& mutator;
     };
 
     explicit Smu(Context context);
@@ -45,6 +48,8 @@ private:
     /// The value for the argument register; nothing: the message failed.
     std::optional<uint32_t> answer(uint32_t message, uint32_t argument);
     std::optional<uint32_t> answer_dpm_frequency(uint32_t argument) const;
+    /// Into the memory that is shared with the driver.
+    bool write_table(uint32_t message, std::span<std::byte> table);
     bool export_metrics();
     bool transfer_i2c();
     bool reset_asic(uint32_t type);

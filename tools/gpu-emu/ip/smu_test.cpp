@@ -58,9 +58,10 @@ protected:
     Ras ras{{sink, [] {}}};
     int mode1 = 0, mode2 = 0;
     std::vector<uint32_t> sdma_resets;
+    Mutator mutator;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
              [this](uint32_t instances) { sdma_resets.push_back(instances); },
-             [] { return uint64_t{1000}; }}};
+             [] { return uint64_t{1000}; }, mutator}};
     uint32_t result = 0;
 };
 
@@ -156,6 +157,30 @@ TEST_F(SmuTest, SdmaInstancesAreResetOneByOne) {
     EXPECT_EQ(send(0x4D, 1u << 2), failed);  // there are two
     EXPECT_EQ(send(0x4D, ~0u), failed);
     EXPECT_EQ(sdma_resets.size(), 1u);
+}
+
+TEST_F(SmuTest, AHostileFirmwareLiesInArgumentResultAndTables) {
+    ASSERT_EQ(send(0x9), ok);
+    const auto honest = memory.get<std::array<uint32_t, 16>>(table);
+    mutator.start(1, std::array{Surface::firmware}, 1);
+    EXPECT_NE(send(0x4), ok);
+    EXPECT_NE(result, 8u);
+    EXPECT_EQ(mutator.mutations(), 2u);
+    send(0x9);
+    const auto lies = memory.get<std::array<uint32_t, 16>>(table);
+    EXPECT_NE(lies[1], honest[1]);
+    EXPECT_NE(lies[2], honest[2]);
+    mutator.stop();
+    EXPECT_EQ(send(0x4), ok);
+    EXPECT_EQ(result, 8u);
+}
+
+TEST_F(SmuTest, AHostileEepromLiesInWhatIsReadFromIt) {
+    ASSERT_EQ(i2c(0x58, {0x00, 0x00}, 8), ok);
+    const auto honest = memory.get<std::array<uint8_t, 24>>(table);
+    mutator.start(1, std::array{Surface::firmware}, 1);
+    i2c(0x58, {0x00, 0x00}, 8);
+    EXPECT_NE((memory.get<std::array<uint8_t, 24>>(table)), honest);
 }
 
 }  // namespace

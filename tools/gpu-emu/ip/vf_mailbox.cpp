@@ -4,6 +4,8 @@
 // Does not model: see vf_mailbox.h.
 #include "gpu-emu/ip/vf_mailbox.h"
 
+#include <array>
+#include <span>
 #include <utility>
 
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
@@ -29,15 +31,20 @@ enum IdhEvent : uint32_t {
     IDH_REQ_GPU_INIT_DATA_READY = 7,
 };
 
+constexpr uint32_t message_dwords = 4;
+constexpr uint32_t message_place = 0, control_place = message_dwords;
+static_assert(control_place < pf2vf_place);
+
 constexpr uint32_t GPU_CRIT_REGION_V1 = 1;  // fixed places in VRAM, see vf_data.h
 
 }  // namespace
 
 VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers,
-                     std::function<void()> reset_function)
+                     std::function<void()> reset_function, Mutator& mutator)
     : ip_(profile.ip(HwId::NBIF)),
       registers_(registers),
-      reset_function_(std::move(reset_function)) {
+      reset_function_(std::move(reset_function)),
+      mutator_(mutator) {
     registers_.on_write(at(ip_, nbio::mmMAILBOX_CONTROL), 1,
                         [this](uint32_t, uint32_t value) { control_written(value); });
 }
@@ -87,14 +94,16 @@ void VfMailbox::send(uint32_t event, uint32_t data1) {
 
 void VfMailbox::publish() {
     const uint32_t received = at(ip_, nbio::mmMAILBOX_MSGBUF_RCV_DW0);
-    registers_.raw(received) = event_;
-    registers_.raw(received + 1) = event_data1_;
-    registers_.raw(received + 2) = 0;
-    registers_.raw(received + 3) = 0;
+    std::array<uint32_t, message_dwords> message = {event_, event_data1_};
+    mutator_.table(Surface::mailbox, message_place, std::as_writable_bytes(std::span(message)));
+    for (uint32_t dword = 0; dword < message_dwords; ++dword) {
+        registers_.raw(received + dword) = message[dword];
+    }
     uint32_t control = nbio::MAILBOX_CONTROL__TRN_MSG_VALID::set(0, request_valid_);
     control = nbio::MAILBOX_CONTROL__TRN_MSG_ACK::set(control, request_valid_);
     control = nbio::MAILBOX_CONTROL__RCV_MSG_VALID::set(control, event_valid_);
-    registers_.raw(at(ip_, nbio::mmMAILBOX_CONTROL)) = control;
+    registers_.raw(at(ip_, nbio::mmMAILBOX_CONTROL)) =
+        mutator_.word(Surface::mailbox, control_place, control);
 }
 
 }  // namespace gpuemu

@@ -36,7 +36,8 @@ protected:
     const Profile& profile = *find_profile("mi300x-vf");
     RegisterFile registers{2u << 20};
     int resets = 0;
-    VfMailbox mailbox{profile, registers, [this] { ++resets; }};
+    Mutator mutator;
+    VfMailbox mailbox{profile, registers, [this] { ++resets; }, mutator};
 };
 
 TEST_F(VfMailboxTest, InitDataSaysLayoutOne) {
@@ -82,6 +83,19 @@ TEST_F(VfMailboxTest, ResetAnswerSurvivesTheReset) {
 TEST_F(VfMailboxTest, UnknownRequestIsAcknowledgedOnly) {
     send(203);
     EXPECT_EQ(event(), 0u);
+}
+
+TEST_F(VfMailboxTest, AHostileHostLiesInMessageAndControl) {
+    mutator.start(1, std::array{Surface::mailbox}, 1);
+    registers.write(TRN_DW0, 6);
+    write_byte(0, 1);
+    const uint32_t honest[] = {7, 1, 0, 0, 0x103};
+    for (uint32_t dword = 0; dword < std::size(honest); ++dword) {
+        EXPECT_NE(registers.read(RCV_DW0 + dword), honest[dword]) << dword;
+    }
+    mutator.stop();
+    mailbox.reset(ResetKind::mode1);
+    EXPECT_EQ(event(), 7u) << "it does not believe its own lies";
 }
 
 }  // namespace

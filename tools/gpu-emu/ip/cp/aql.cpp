@@ -118,7 +118,7 @@ void AqlExecutor::complete(ComputeQueue& queue) {
         port.write32(address, (packet[0] & ~0xffu) | aql::INVALID);
     }
     queue.stream.skip(aql::packet_dwords);
-    queue.report_rptr(context_.memory);
+    queue.report_rptr(context_.memory, context_.mutator);
     // Last: whoever waits for the signal may free the queue at once.
     if (const uint64_t handle = readable ? dword_pair(packet, 14) : 0; handle != 0) {
         signal(queue, handle);

@@ -107,7 +107,7 @@ uint64_t ComputeQueue::wptr_register() const {
     return aql_ ? stream.wptr() / aql::packet_dwords : stream.wptr();
 }
 
-void ComputeQueue::report_rptr(GpuMemory& memory) {
+void ComputeQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
     if (!active_ || !reports_rptr_ || rptr_report_ == 0 || reported_ == stream.rptr()) {
         return;
     }
@@ -117,7 +117,8 @@ void ComputeQueue::report_rptr(GpuMemory& memory) {
         // read_dispatch_id of amd_queue_t: 64 bits, in packets.
         port.write64(rptr_report_, reported_ / aql::packet_dwords);
     } else {
-        port.write32(rptr_report_, static_cast<uint32_t>(stream.ring_position()));
+        port.write32(rptr_report_, told(mutator, port, compute_rptr,
+                                        static_cast<uint32_t>(stream.ring_position())));
     }
 }
 

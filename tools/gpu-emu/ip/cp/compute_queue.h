@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/ip/cp/hqd_bank.h"
 #include "gpu-emu/ip/cp/packet_stream.h"
 #include "gpu-emu/ip/cp/port.h"
@@ -33,7 +34,7 @@ public:
     InterruptEntry interrupt(uint8_t source_id, uint32_t context_id) const;
 
     /// Tells memory how far the queue got, if that changed.
-    void report_rptr(GpuMemory& memory);
+    void report_rptr(GpuMemory& memory, Mutator& mutator);
 
     unsigned slot() const { return slot_; }
     unsigned me() const { return slot_ / HqdBank::slots_per_me; }

@@ -148,7 +148,8 @@ void Hws::unmap_queues(Body body) {
         // The queue stays and only says how far it is: the trailing fence of
         // gfx_v9_4_3_kiq_unmap_queues().
         const Port port{context_.memory, Hub::gfx, 0};
-        port.write32(join(body[2], body[3]), body[4]);
+        port.write32(join(body[2], body[3]),
+                     told(context_.mutator, port, scheduler_fence, body[4]));
         return;
     }
     switch (pm4::UNMAP_QUEUES__QUEUE_SEL::get(body[0])) {
@@ -182,7 +183,8 @@ void Hws::query_status(const ComputeQueue& issuer, Body body) {
     const uint32_t command = pm4::QUERY_STATUS__COMMAND::get(body[0]);
     if (command != pm4::INTERRUPT_ONLY) {
         const Port port{context_.memory, Hub::gfx, issuer.vmid()};
-        port.write64(join(body[2], body[3]), join(body[4], body[5]));
+        port.write64(join(body[2], body[3]),
+                     told(context_.mutator, port, scheduler_fence, join(body[4], body[5])));
     }
     if (command == pm4::INTERRUPT_ONLY || command == pm4::FENCE_WAIT_FOR_WRITE_ACK_SEND_INTERRUPT) {
         context_.interrupts.raise(issuer.interrupt(GFX_9_0__SRCID__CP_EOP_INTERRUPT,

@@ -42,8 +42,9 @@ void Mec::claim_registers() {
 
 Engine::Turn Mec::run(Budget& budget) {
     const uint32_t activations = slots_.activations();
-    const Turn result = take_turns(slots_.queues(), next_, budget, context_.memory,
-                                   [&](ComputeQueue& queue) { return step(queue, budget); });
+    const Turn result =
+        take_turns(slots_.queues(), next_, budget, context_.memory, context_.mutator,
+                   [&](ComputeQueue& queue) { return step(queue, budget); });
     // A run list may have mapped queues that were passed before.
     return slots_.activations() == activations ? result : Turn::more;
 }

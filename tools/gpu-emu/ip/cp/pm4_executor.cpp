@@ -167,7 +167,9 @@ Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
         case pm4::TC_L2:
         case pm4::MEMORY_DST:
             if (one_address || data.size() == 1) {
-                port(queue).write32(address, data.back());
+                // The KIQ's fence, among others.
+                const Port memory = port(queue);
+                memory.write32(address, told(context_.mutator, memory, compute_fence, data.back()));
             } else {
                 port(queue).write(address, std::as_bytes(data));
             }
@@ -269,16 +271,19 @@ Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
 
 Step Pm4Executor::release_mem(ComputeQueue& queue, Body body, Budget&) {
     const uint64_t address = join(body[2], body[3]);
+    const Port memory = port(queue);
     switch (pm4::RELEASE_MEM__DATA_SEL::get(body[1])) {
         case pm4::DATA_SEL_NONE: break;
         case pm4::DATA_SEL_SEND_32_BIT_LOW:
-            port(queue).write32(address & ~uint64_t{3}, body[4]);
+            memory.write32(address & ~uint64_t{3},
+                           told(context_.mutator, memory, compute_fence, body[4]));
             break;
         case pm4::DATA_SEL_SEND_64_BIT_DATA:
-            port(queue).write64(address & ~uint64_t{7}, join(body[4], body[5]));
+            memory.write64(address & ~uint64_t{7},
+                           told(context_.mutator, memory, compute_fence, join(body[4], body[5])));
             break;
         case pm4::DATA_SEL_SEND_GPU_CLOCK_COUNTER:
-            port(queue).write64(address & ~uint64_t{7}, context_.gpu_clock());
+            memory.write64(address & ~uint64_t{7}, context_.gpu_clock());
             break;
         default: oddities_.note("pm4_unsupported_data_sel", pm4::PACKET3_RELEASE_MEM); break;
     }

@@ -382,5 +382,26 @@ INSTANTIATE_TEST_SUITE_P(Budgets, EveryBudget,
                          testing::Values(Budget{1, 1}, Budget{1, 1 << 20}, Budget{64, 1},
                                          Budget{3, 100}));
 
+TEST_F(Pm4ExecutorTest, AHostileDeviceLiesInTheDriversFencesAndReadPointer) {
+    bench.mutator.start(1, std::array{Surface::write_backs}, 1);
+    kiq.put({header(PACKET3_RELEASE_MEM, 7), 0, 2u << 29, 0x2000, 0, 0x11, 0x22, 0});
+    kiq.put({header(PACKET3_RELEASE_MEM, 7), 0, 1u << 29, 0x2010, 0, 0x44, 0, 0});
+    kiq.put({header(PACKET3_WRITE_DATA, 4), to_memory, 0x2020, 0, 0x55});
+    EXPECT_EQ(bench.run_kiq(), Turn::idle);
+    EXPECT_NE(memory.at32(0x2000), 0x11u);
+    EXPECT_NE(memory.at32(0x2004), 0x22u);
+    EXPECT_NE(memory.at32(0x2010), 0x44u);
+    EXPECT_EQ(memory.at32(0x2014), 0u);
+    EXPECT_NE(memory.at32(0x2020), 0x55u);
+    EXPECT_NE(memory.at32(test::Bench::kiq_rptr_report), kiq.wptr());
+}
+
+TEST_F(Pm4ExecutorTest, AUsersMemoryIsToldTheTruth) {
+    bench.mutator.start(1, std::array{Surface::write_backs}, 1);
+    call({header(PACKET3_WRITE_DATA, 4), to_memory, 0x2000, 0, 0x55}, 4);
+    EXPECT_EQ(bench.run_kiq(), Turn::idle);
+    EXPECT_EQ(memory.at32(0x2000, 4), 0x55u);
+}
+
 }  // namespace
 }  // namespace gpuemu

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/mem/gpu_memory.h"
 
 namespace gpuemu {
@@ -31,6 +32,16 @@ struct Port {
     bool write32(uint64_t va, uint32_t value) const { return memory.write32(hub, vmid, va, value); }
     bool write64(uint64_t va, uint64_t value) const { return memory.write64(hub, vmid, va, value); }
 };
+
+/// What is written back in place of `value`. What a user's memory is told is the truth: the kernel
+/// does not rely on it.
+template <typename T>
+T told(Mutator& mutator, const Port& port, WriteBack what, T value) {
+    if (port.vmid == 0) {
+        mutator.table(Surface::write_backs, what, std::as_writable_bytes(std::span(&value, 1)));
+    }
+    return value;
+}
 
 /// Two neighbouring dwords of a packet, low one first.
 inline uint64_t join(uint32_t low, uint32_t high) {

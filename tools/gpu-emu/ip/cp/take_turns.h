@@ -7,6 +7,7 @@
 #include <span>
 
 #include "gpu-emu/core/engine.h"
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/ip/cp/step.h"
 #include "gpu-emu/mem/gpu_memory.h"
 
@@ -16,7 +17,7 @@ namespace gpuemu {
 /// queue whose turn it is.
 template <typename Queue, typename StepOf>
 Engine::Turn take_turns(std::span<Queue> queues, std::size_t& next, const Budget& budget,
-                        GpuMemory& memory, StepOf step) {
+                        GpuMemory& memory, Mutator& mutator, StepOf step) {
     using Turn = Engine::Turn;
     const auto run = [&](Queue& queue) {
         while (queue.has_work()) {
@@ -37,7 +38,7 @@ Engine::Turn take_turns(std::span<Queue> queues, std::size_t& next, const Budget
                 return Turn::more;
             }
             const Turn turn = run(queue);
-            queue.report_rptr(memory);
+            queue.report_rptr(memory, mutator);
             result = turn == Turn::more || result == Turn::idle ? turn : result;
         }
         next = (next + 1) % queues.size();

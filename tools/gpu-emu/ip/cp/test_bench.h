@@ -154,7 +154,8 @@ public:
     Bench()
         : profile(small_profile()),
           registers(512u << 10),
-          context{profile, registers, memory, interrupts, kicker, [this] { return clock; }},
+          context{profile, registers, memory, interrupts, kicker, [this] { return clock; },
+                  mutator},
           sdma0(context, 0),
           sdma1(context, 1),
           mec(context, std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
@@ -229,6 +230,7 @@ public:
     RecordingSink interrupts;
     RecordingKicker kicker;
     uint64_t clock = 1000;
+    Mutator mutator;
     Engines::Context context;
     SdmaEngine sdma0;
     SdmaEngine sdma1;

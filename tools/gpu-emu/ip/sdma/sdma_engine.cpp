@@ -62,7 +62,7 @@ SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance)
 }
 
 Engine::Turn SdmaEngine::run(Budget& budget) {
-    return take_turns(std::span(queues_), next_, budget, context_.memory,
+    return take_turns(std::span(queues_), next_, budget, context_.memory, context_.mutator,
                       [&](SdmaQueue& queue) { return step(queue, budget); });
 }
 
@@ -118,9 +118,7 @@ Step SdmaEngine::execute(SdmaQueue& queue, Packet packet, uint32_t payload_dword
         case sdma::SDMA_OP_COPY: return copy(queue, packet, budget);
         case sdma::SDMA_OP_WRITE: return write(queue, packet, payload_dwords, budget);
         case sdma::SDMA_OP_INDIRECT: return indirect(queue, packet);
-        case sdma::SDMA_OP_FENCE:
-            port(queue).write32(join(packet[1], packet[2]) & ~uint64_t{3}, packet[3]);
-            return Step::done;
+        case sdma::SDMA_OP_FENCE: return fence(queue, packet);
         case sdma::SDMA_OP_TRAP: return trap(queue, packet);
         case sdma::SDMA_OP_POLL_REGMEM: return poll_regmem(queue, packet);
         case sdma::SDMA_OP_COND_EXE: return cond_exe(queue, packet);
@@ -131,6 +129,13 @@ Step SdmaEngine::execute(SdmaQueue& queue, Packet packet, uint32_t payload_dword
         case sdma::SDMA_OP_SRBM_WRITE: return srbm_write(queue, packet);
         default: return unsupported(packet);
     }
+}
+
+Step SdmaEngine::fence(const SdmaQueue& queue, Packet packet) {
+    const Port memory = port(queue);
+    memory.write32(join(packet[1], packet[2]) & ~uint64_t{3},
+                   told(context_.mutator, memory, sdma_fence, packet[3]));
+    return Step::done;
 }
 
 Step SdmaEngine::copy(SdmaQueue& queue, Packet packet, Budget& budget) {

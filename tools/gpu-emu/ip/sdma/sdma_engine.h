@@ -49,6 +49,7 @@ private:
     Step fetch_failed(SdmaQueue& queue);
 
     // Handlers, each named after its SDMA_OP_*.
+    Step fence(const SdmaQueue& queue, Packet packet);
     Step copy(SdmaQueue& queue, Packet packet, Budget& budget);
     Step write(SdmaQueue& queue, Packet packet, uint32_t payload_dwords, Budget& budget);
     Step indirect(SdmaQueue& queue, Packet packet);

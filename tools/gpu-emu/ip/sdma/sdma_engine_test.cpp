@@ -59,6 +59,17 @@ TEST_P(SdmaEngineTest, RingTestOfTheDriver) {
     EXPECT_EQ(bench.registers.read(gfx + RB_RPTR), 20u);
 }
 
+TEST_P(SdmaEngineTest, AHostileDeviceLiesInTheDriversFencesAndReadPointer) {
+    bench.mutator.start(1, std::array{Surface::write_backs}, 1);
+    ring.put({5, 0x2000, 0, 7});
+    call({5, 0x2000, 0, 7}, 4);
+    EXPECT_EQ(run(), Turn::idle);
+    EXPECT_NE(memory.at32(0x2000), 7u);
+    EXPECT_EQ(memory.at32(0x2000, 4), 7u) << "a user's memory is told the truth";
+    EXPECT_NE(memory.at64(rptr_report), ring.wptr() * 4);
+    EXPECT_EQ(bench.registers.read(gfx + RB_RPTR), ring.wptr() * 4);
+}
+
 TEST_P(SdmaEngineTest, AQueueThatHangsWorksAgainAfterAReset) {
     ring.put({8 | 1u << 31 | 3u << 28, 0x2000, 0, 1, ~0u, 0});  // POLL_REGMEM: until 1 is there
     EXPECT_EQ(run(), Turn::parked);

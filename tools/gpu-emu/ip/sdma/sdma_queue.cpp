@@ -112,7 +112,7 @@ void SdmaQueue::unmap(GpuMemory& memory) {
     set(IB_SIZE, 0);
 }
 
-void SdmaQueue::report_rptr(GpuMemory& memory) {
+void SdmaQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
     const uint64_t bytes = stream.rptr() * 4;
     if (!active_ || reported_ == bytes) {
         return;
@@ -122,7 +122,8 @@ void SdmaQueue::report_rptr(GpuMemory& memory) {
     // HI is the lower register of this pair.
     const uint64_t address = join(reg(RB_RPTR_ADDR_LO), reg(RB_RPTR_ADDR_HI));
     if (regs::RB_CNTL__RPTR_WRITEBACK_ENABLE::get(reg(RB_CNTL)) && address != 0) {
-        memory.write64(Hub::mm, vmid(), address, bytes);
+        const Port port{memory, Hub::mm, vmid()};
+        port.write64(address, told(mutator, port, sdma_rptr, bytes));
     }
 }
 

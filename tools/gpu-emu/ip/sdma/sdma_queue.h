@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/cp/packet_stream.h"
 #include "gpu-emu/ip/cp/port.h"
@@ -39,7 +40,7 @@ public:
     void unmap(GpuMemory& memory);
 
     /// Read pointer to register and memory, if it changed.
-    void report_rptr(GpuMemory& memory);
+    void report_rptr(GpuMemory& memory, Mutator& mutator);
 
     /// Stops, nothing is saved for anybody; the engine clears the registers.
     void reset() { stop(); }
