@@ -14,6 +14,7 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <span>
 #include <stdexcept>
 #include <string>
 
@@ -23,8 +24,10 @@
 #include "gpu-emu/core/engine_scheduler.h"
 #include "gpu-emu/core/gpu.h"
 #include "gpu-emu/core/loss_gate.h"
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/profiles/profile.h"
 #include "gpu-emu/transport/vfio_user_server.h"
+#include "lib/clock.h"
 #include "lib/event_loop.h"
 #include "lib/log.h"
 
@@ -140,6 +143,11 @@ void run(const Options& options) {
             Gpu::Options{.map_vram = options.vram_bar == "mapped", .eeprom_path = options.eeprom},
             engines);
     }
+    if (gpu && trace) {
+        gpu->set_mutation_witness([&](const gpuemu::Mutation& mutation) {
+            trace->record(gpuemu::trace_record(mutation, hp::monotonic_ns()));
+        });
+    }
     PciFunction& function = gpu ? static_cast<PciFunction&>(*gpu) : *black_hole;
 
     LossGate gate(function, engines, loop,
@@ -148,6 +156,12 @@ void run(const Options& options) {
                        [&] {
                            if (gpu) {
                                gpu->fill_resident_vram_with_ones();
+                           }
+                       },
+                   .on_restore =
+                       [&] {
+                           if (gpu) {
+                               gpu->make_honest();
                            }
                        },
                    .config_survives = options.black_hole});
@@ -176,6 +190,11 @@ void run(const Options& options) {
                 return gpu->inject(kind, block, severity);
             };
             device.interrupt = [&](const gpuemu::InterruptEntry& entry) { gpu->interrupt(entry); };
+            device.make_hostile = [&](uint64_t seed, std::span<const gpuemu::Surface> surfaces,
+                                      uint64_t rate) {
+                return gpu->make_hostile(seed, surfaces, rate);
+            };
+            device.mutations = [&] { return gpu->mutations(); };
         }
         control.emplace(loop, options.control, std::move(device));
     }

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "lib/log.h"
 
@@ -46,6 +47,29 @@ hp::Result<std::string> text(const json& request, const char* member) {
         return hp::fail(fmt::format("'{}' has to be a text", member));
     }
     return found->get<std::string>();
+}
+
+/// Member `surface`: a list of names.
+hp::Result<std::vector<Surface>> surfaces(const json& request) {
+    std::vector<Surface> found;
+    const auto names = request.find("surface");
+    if (names != request.end() && names->is_array()) {
+        for (const json& name : *names) {
+            if (const auto known =
+                    name.is_string() ? parse_surface(name.get<std::string>()) : std::nullopt) {
+                found.push_back(*known);
+            }
+        }
+    }
+    if (found.empty() || found.size() != names->size()) {
+        std::string known;
+        for (size_t i = 0; i < surface_count; ++i) {
+            known += fmt::format("{}{}", i == 0 ? "" : ", ",
+                                 surface_name(Surface{static_cast<uint8_t>(i)}));
+        }
+        return hp::fail(fmt::format("'surface' has to be a list of some of: {}", known));
+    }
+    return found;
 }
 
 const char* state_name(LossGate::State state) {
@@ -179,6 +203,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "interrupt") {
         return interrupt(request);
     }
+    if (verb == "hostile") {
+        return hostile(request);
+    }
     return change_loss(verb, request);
 }
 
@@ -262,6 +289,7 @@ ControlServer::Answer ControlServer::status() const {
         {"attachments", device_.gate.attachments()},
         {"unknown_registers", device_.unknown_registers ? device_.unknown_registers() : 0},
         {"engines", device_.describe_engines ? device_.describe_engines() : std::string()},
+        {"mutations", device_.mutations ? device_.mutations() : 0},
     };
 }
 
@@ -333,6 +361,25 @@ ControlServer::Answer ControlServer::interrupt(const json& request) {
                        .ring_id = static_cast<uint8_t>(*ring)});
     if (vanish != request.end() && vanish->get<bool>()) {
         device_.gate.vanish();
+    }
+    return json::object();
+}
+
+ControlServer::Answer ControlServer::hostile(const json& request) {
+    const auto seed = number(request, "seed", any_count);
+    const auto rate = number(request, "rate", any_count);
+    const auto wanted = surfaces(request);
+    if (!seed || !rate || !wanted) {
+        return tl::unexpected(!seed ? seed.error() : !rate ? rate.error() : wanted.error());
+    }
+    if (!device_.make_hostile) {
+        return hp::fail("this device cannot lie");
+    }
+    if (device_.gate.state() == LossGate::State::ones) {
+        return hp::fail("the device is gone; restore it first");
+    }
+    if (const auto done = device_.make_hostile(*seed, *wanted, *rate); !done) {
+        return tl::unexpected(done.error());
     }
     return json::object();
 }

@@ -9,10 +9,12 @@
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 
 #include "gpu-emu/core/access_trace.h"
 #include "gpu-emu/core/loss_gate.h"
+#include "gpu-emu/core/mutator.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "lib/event_loop.h"
 #include "lib/json_connection.h"
@@ -36,6 +38,10 @@ public:
                                        const std::string& severity)>
             inject;
         std::function<void(const InterruptEntry& entry)> interrupt;
+        std::function<hp::Result<void>(uint64_t seed, std::span<const Surface> surfaces,
+                                       uint64_t rate)>
+            make_hostile = {};
+        std::function<uint64_t()> mutations = {};
         std::function<void()> shutdown;
     };
 
@@ -66,6 +72,7 @@ private:
     Answer counters(const nlohmann::json& request);
     Answer ras(const nlohmann::json& request);
     Answer interrupt(const nlohmann::json& request);
+    Answer hostile(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);
     Answer shut_down();
 

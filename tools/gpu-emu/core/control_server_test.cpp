@@ -64,6 +64,14 @@ protected:
                         interrupts.push_back(entry);
                         gone_at_interrupt = gate->state() == LossGate::State::ones;
                     },
+                .make_hostile = [this](uint64_t seed, std::span<const Surface> surfaces,
+                                       uint64_t rate) -> hp::Result<void> {
+                    hostile_seed = seed;
+                    hostile_surfaces.assign(surfaces.begin(), surfaces.end());
+                    hostile_rate = rate;
+                    return {};
+                },
+                .mutations = [] { return 3; },
                 .shutdown = [this] { loop.stop(); },
             });
     }
@@ -89,6 +97,8 @@ protected:
     std::string injected;
     std::vector<InterruptEntry> interrupts;
     bool gone_at_interrupt = false;
+    uint64_t hostile_seed = 0, hostile_rate = 0;
+    std::vector<Surface> hostile_surfaces;
 };
 
 TEST_F(ControlServerTest, InterruptMayBeTheLastThatIsHeardOfTheDevice) {
@@ -114,6 +124,37 @@ TEST_F(ControlServerTest, InterruptWithoutItsNumbersIsRefused) {
                               {"vanish", 1}})["error"],
               "'vanish' has to be true or false");
     EXPECT_TRUE(interrupts.empty());
+}
+
+TEST_F(ControlServerTest, HostileReachesTheDevice) {
+    EXPECT_TRUE(
+        ok({{"do", "hostile"}, {"seed", 5}, {"surface", {"registers", "mailbox"}}, {"rate", 100}}));
+    EXPECT_EQ(hostile_seed, 5u);
+    EXPECT_EQ(hostile_rate, 100u);
+    EXPECT_EQ(hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
+    EXPECT_EQ(server->handle({{"do", "status"}})["mutations"], 3);
+}
+
+TEST_F(ControlServerTest, HostileSaysWhatItWants) {
+    const char* const surfaces =
+        "'surface' has to be a list of some of: registers, write_backs, interrupts, discovery, "
+        "firmware, mailbox";
+    for (const json& bad : {json(nullptr), json("registers"), json::array(),
+                            json::array({"registers", "vram"}), json::array({1})}) {
+        EXPECT_EQ(server->handle(
+                      {{"do", "hostile"}, {"seed", 5}, {"surface", bad}, {"rate", 1}})["error"],
+                  surfaces);
+    }
+    EXPECT_EQ(server->handle({{"do", "hostile"}, {"seed", 5}})["error"],
+              "'rate' has to be a number, 0 or more");
+    EXPECT_EQ(server->handle({{"do", "hostile"}, {"rate", 5}})["error"],
+              "'seed' has to be a number, 0 or more");
+    gate->vanish();
+    EXPECT_EQ(
+        server->handle(
+            {{"do", "hostile"}, {"seed", 5}, {"surface", {"registers"}}, {"rate", 1}})["error"],
+        "the device is gone; restore it first");
+    EXPECT_TRUE(hostile_surfaces.empty());
 }
 
 TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {

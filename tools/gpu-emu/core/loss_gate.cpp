@@ -114,6 +114,9 @@ void LossGate::lose(std::optional<Access> at) {
 
 void LossGate::restore() {
     flaky_end_.cancel();
+    if (options_.on_restore) {
+        options_.on_restore();
+    }
     if (host_ != nullptr) {
         function_.detach();
         function_.attach(*this);

@@ -74,8 +74,9 @@ public:
     static constexpr size_t first_accesses_kept = 32;
 
     struct Options {
-        AccessTrace* trace = nullptr;     // outlives the gate
-        std::function<void()> on_vanish;  // makes mapped VRAM read as ones
+        AccessTrace* trace = nullptr;           // outlives the gate
+        std::function<void()> on_vanish;        // makes mapped VRAM read as ones
+        std::function<void()> on_restore = {};  // another board: what was wrong with this one ends
         bool config_survives =
             false;  // while gone, config space works on: the black hole, which is born gone
     };

@@ -99,6 +99,28 @@ TEST_F(LossGateTest, WhatIsGoneAlreadyIsMeasuredFromTheResetOfItsCounters) {
     EXPECT_LE(gate.first_after_loss()[0].since_loss_ns, hp::monotonic_ns() - before);
 }
 
+TEST_F(LossGateTest, ABoardIsMadeAnotherBeforeItIsPutBack) {
+    std::vector<int> attachments;
+    LossGate other(function, engines, loop,
+                   {.trace = nullptr,
+                    .on_vanish = {},
+                    .on_restore = [&] { attachments.push_back(function.attachments); },
+                    .config_survives = false});
+    other.attach(host);
+    const int before = function.attachments;
+    other.vanish();
+    EXPECT_TRUE(attachments.empty());
+    other.restore();
+    EXPECT_EQ(attachments, std::vector{before});
+    EXPECT_EQ(function.attachments, before + 1);
+    ASSERT_TRUE(other.flaky(2ms));
+    auto stop = loop.after(20ms, [this] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(other.state(), LossGate::State::present);
+
+    EXPECT_EQ(attachments.size(), 1u) << "the same board, which was away";
+}
+
 TEST_F(LossGateTest, AVanishedDeviceIsOnesInEveryDirection) {
     gate.vanish();
     EXPECT_EQ(gate.state(), LossGate::State::ones);
