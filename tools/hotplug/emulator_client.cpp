@@ -83,6 +83,7 @@ EmulatorStatus parse_status(const json& answer) {
     status.attached = answer.at("attached").get<bool>();
     status.attachments = answer.at("attachments").get<uint64_t>();
     status.unknown_registers = answer.at("unknown_registers").get<uint64_t>();
+    status.mutations = answer.at("mutations").get<uint64_t>();
     status.engines = answer.at("engines").get<std::string>();
     return status;
 }

@@ -26,6 +26,7 @@ struct EmulatorStatus {
     bool attached = false;
     uint64_t attachments = 0;
     uint64_t unknown_registers = 0;
+    uint64_t mutations = 0;
     std::string engines;
 };
 

@@ -105,6 +105,11 @@ hp::Result<void> MachineTestbed::emulate(size_t slot, const nlohmann::json& requ
         .map([](const nlohmann::json&) {});
 }
 
+hp::Result<uint64_t> MachineTestbed::mutations(size_t slot) {
+    return machine_->slot(slot).emulator().status().map(
+        [](const EmulatorStatus& status) { return status.mutations; });
+}
+
 hp::Result<AbsentAccesses> MachineTestbed::absent_accesses(size_t slot) {
     return machine_->slot(slot).absent_accesses();
 }

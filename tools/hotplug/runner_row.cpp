@@ -199,8 +199,14 @@ hp::Result<void> RowRun::perform(const AwaitStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const EmulateStep& step) {
-    faulty_ = true;
-    return bed_.emulate(target(step.on).slot, step.request);
+    const size_t slot = target(step.on).slot;
+    if (step.hostile()) {
+        hostile_.insert(slot);
+        lying_.insert(slot);
+    } else {
+        faulty_ = true;
+    }
+    return bed_.emulate(slot, step.request);
 }
 
 bool RowRun::wants(Check check) const {
@@ -342,6 +348,16 @@ hp::Result<void> RowRun::observe_accesses() {
     return {};
 }
 
+void RowRun::observe_mutations() {
+    for (const size_t slot : hostile_) {
+        if (const auto told = bed_.mutations(slot)) {
+            result_.mutations = result_.mutations.value_or(0) + *told;
+        } else {
+            mark_unfit(told.error().message);
+        }
+    }
+}
+
 std::string RowRun::last_kernel_line(const Episode& episode) {
     std::string last;
     for (const KernelLine& line : bed_.kernel_log(episode.loss.kernel_log_from)) {
@@ -375,6 +391,9 @@ hp::Result<void> RowRun::perform(const RecoverStep& step) {
         episode.replug_failure = "refused: " + episode.replug->refused;
     } else if (!episode.replug->ready) {
         episode.replug_failure = episode.replug->stuck;
+    }
+    if (empties_slot(episode.loss.loss)) {
+        lying_.erase(victim_.slot);  // another board
     }
     if (!episode.replug_failure.empty()) {
         episode.replug_failure += first_kernel_words(*episode.replug);
@@ -667,7 +686,8 @@ void RowRun::end() {
     if (lost_) {
         mark_unfit("the GPU is not back");
     }
-    if (faulty_) {
+    observe_mutations();
+    if (faulty_ || !lying_.empty()) {
         mark_unfit("an emulator was told to misbehave");
     }
     if (!step_failure_.empty()) {

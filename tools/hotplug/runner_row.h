@@ -57,6 +57,7 @@ private:
     void observe_fences(Episode& episode) const;
     hp::Result<void> observe_orphans();
     hp::Result<void> observe_accesses();
+    void observe_mutations();
     hp::Result<void> run_first_jobs(Episode& episode);
     std::string last_kernel_line(const Episode& episode);
     std::string first_kernel_words(const ReplugTimeline& replug);
@@ -69,7 +70,7 @@ private:
     std::vector<std::string> find_row_leaks();
     std::vector<std::string> find_growth();
     void mark_unfit(const std::string& why);
-    bool soak() const { return row_.cycle != 0; }
+    bool soak() const { return row_.cycle != 0 && !scenario_.alone; }
     bool kmemleak_is_due() const;
 
     Testbed& bed_;
@@ -88,9 +89,11 @@ private:
     size_t log_from_ = 0;
     std::vector<GuestClient> clients_;
     Orphans orphans_;
-    bool lost_ = false;    // the victim is not back
-    bool silent_ = false;  // the guest does not answer: each question would cost its deadline
-    bool faulty_ = false;  // an emulator was told to misbehave
+    bool lost_ = false;         // the victim is not back
+    bool silent_ = false;       // the guest does not answer: each question would cost its deadline
+    bool faulty_ = false;       // an emulator was told to misbehave
+    std::set<size_t> hostile_;  // slots whose device was told to lie
+    std::set<size_t> lying_;    // those in which no other board was put since
     std::string step_failure_;
     std::string held_up_;  // what went wrong during a removal: the row goes on
     std::string unfit_;

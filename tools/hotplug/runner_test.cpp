@@ -203,6 +203,7 @@ public:
         return request.at("do") == "explode" ? hp::Result<void>(hp::fail("unknown request"))
                                              : hp::Result<void>();
     }
+    hp::Result<uint64_t> mutations(size_t slot) override { return 10 + slot; }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
         AbsentAccesses accesses;
         accesses.black_hole = flaws_.accesses;
@@ -732,6 +733,45 @@ TEST_F(RunnerTest, FaultGoesToTheEmulatorOfItsGpuAndCostsTheGuest) {
     ASSERT_EQ(bed.requests.size(), 1U);
     EXPECT_EQ(bed.requests[0], (std::pair<size_t, nlohmann::json>(1, vanish)));
     EXPECT_EQ(result.unfit, "an emulator was told to misbehave");
+}
+
+TEST_F(RunnerTest, HostileDeviceCostsTheGuestUnlessAnotherIsPutInItsPlace) {
+    FakeTestbed bed(factory_.flaws);
+    const EmulateStep lie{{{"do", "hostile"}, {"surface", {"registers"}}, {"rate", 9}, {"seed", 1}},
+                          Role::victim};
+    scenario_.checks = {};
+    const Row row{&scenario_, nullptr, 0};
+    std::set<std::string> leaks;
+    const auto run = [&] { return RowRun(bed, row, progress_, leaks).run(); };
+
+    scenario_.steps = {lie, LoseStep{Loss::surprise}, RecoverStep{}};
+    const RowResult replaced = run();
+    EXPECT_EQ(replaced.unfit, "");
+    EXPECT_EQ(replaced.mutations, 10U);
+    scenario_.steps = {lie, LoseStep{Loss::driver_unbind}, RecoverStep{}};
+    EXPECT_EQ(run().unfit, "an emulator was told to misbehave") << "it is the same board";
+    scenario_.steps = {EmulateStep{lie.request, Role::bystander}, LoseStep{Loss::surprise},
+                       RecoverStep{}};
+    const RowResult other = run();
+    EXPECT_EQ(other.unfit, "an emulator was told to misbehave");
+    EXPECT_EQ(other.mutations, 11U);
+    scenario_.steps = {LoseStep{Loss::surprise}, RecoverStep{}};
+    EXPECT_FALSE(run().mutations);
+}
+
+TEST_F(RunnerTest, CyclesThatAreTriesGetANewGuestAfterAComplaint) {
+    scenario_.cycles = 2;
+    scenario_.alone = true;
+    factory_.flaws.complaint = "WARNING: a.c:1 at f+0x1/0x2";
+    const RunReport report = run_rows({{&scenario_, nullptr, 1}, {&scenario_, nullptr, 2}});
+    ASSERT_EQ(report.rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 2);
+    EXPECT_EQ(report.rows[0].unfit, report.rows[0].kernel_log.complaints.at(0).title);
+
+    factory_.flaws.complaint.clear();
+    factory_.flaws.kmemleak = {"unreferenced object"};
+    const RunReport leaky = run_rows({{&scenario_, nullptr, 1}});
+    EXPECT_FALSE(leaky.rows.at(0).find(Check::no_leak)->passed) << "each is asked for leaks";
 }
 
 TEST_F(RunnerTest, AwaitedClientHasToEndAndToEndWell) {

@@ -106,6 +106,9 @@ struct AwaitStep {
 struct EmulateStep {
     nlohmann::json request;  ///< with "do", as protocols.md has it
     Role on = Role::victim;
+
+    /// Does it make the device lie? Without a seed it gets one of the row's: Row::steps().
+    bool hostile() const { return request.at("do") == "hostile"; }
 };
 
 /// Waits for a line of the kernel log that contains `text`, from the row's start on.
@@ -174,6 +177,9 @@ struct Scenario {
     Limits limits;
     bool fresh_boot = false;
     unsigned cycles = 0;  ///< not 0: the row is run that many times, victims alternate
+    /// No soak: each cycle is a try of its own, and one that damaged the guest leaves it to no
+    /// other.
+    bool alone = false;
 };
 
 }  // namespace hotplug

@@ -33,6 +33,12 @@ Loss draw(std::vector<Loss> losses, uint64_t seed, unsigned cycle) {
     return losses[index % losses.size()];
 }
 
+/// Of a hostile device: another one in each cycle.
+uint32_t draw_seed(uint64_t seed, unsigned cycle) {
+    std::seed_seq words{static_cast<uint32_t>(seed), static_cast<uint32_t>(seed >> 32), cycle};
+    return static_cast<uint32_t>(std::mt19937_64(words)());
+}
+
 std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycles, uint64_t seed) {
     std::vector<const Variant*> variants;
     for (const Variant& variant : scenario.variants) {
@@ -87,6 +93,10 @@ std::vector<Step> Row::steps() const {
     for (Step& step : steps) {
         if (auto* lose = std::get_if<LoseStep>(&step); lose && !lose->drawn_from.empty()) {
             *lose = LoseStep{draw(lose->drawn_from, seed, cycle)};
+        }
+        if (auto* emulate = std::get_if<EmulateStep>(&step);
+            emulate && emulate->hostile() && !emulate->request.contains("seed")) {
+            emulate->request["seed"] = draw_seed(seed, cycle);
         }
     }
     return steps;

@@ -30,7 +30,8 @@ struct Row {
     std::string expected_key() const;
     const std::vector<std::string>& tags() const;
     /// The variant's steps, then the scenario's. A loss that is drawn from a list is drawn: in as
-    /// many cycles as the list is long each comes once, in an order of the seed.
+    /// many cycles as the list is long each comes once, in an order of the seed. A device that is
+    /// made hostile without a seed gets one, another in each cycle.
     std::vector<Step> steps() const;
     /// The slot of the GPU that is lost: it changes with each cycle.
     size_t victim_slot() const { return cycle == 0 ? 0 : (cycle - 1) % 2; }

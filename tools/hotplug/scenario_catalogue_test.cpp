@@ -141,6 +141,61 @@ TEST(ScenarioCatalogue, LossesAreDrawnBySeedAndEachComesOnceInATurn) {
               (std::vector<Loss>{Loss::slot_power, Loss::hang, Loss::surprise, Loss::aer_fatal}));
 }
 
+/// The seeds of a device that is made hostile, in `cycles` cycles.
+std::vector<uint64_t> hostile_seeds(uint64_t seed, unsigned cycles, const nlohmann::json& request) {
+    Scenario hostile = scenario("hostile", {});
+    hostile.cycles = 1;
+    hostile.steps = {EmulateStep{request, Role::victim}};
+    const ScenarioCatalogue all({hostile});
+    std::vector<uint64_t> seeds;
+    const auto rows = all.select(Ids{"hostile"}, cycles, seed);
+    for (const Row& row : rows.value()) {
+        const auto steps = row.steps();
+        const auto& asked = std::get<EmulateStep>(steps.at(0)).request;
+        EXPECT_EQ(asked.at("rate"), request.at("rate"));
+        seeds.push_back(asked.at("seed").get<uint64_t>());
+    }
+    return seeds;
+}
+
+TEST(ScenarioCatalogue, EachCycleOfAHostileDeviceHasASeedOfItsOwn) {
+    const nlohmann::json request = {{"do", "hostile"}, {"surface", {"registers"}}, {"rate", 5}};
+    const auto seeds = hostile_seeds(1, 100, request);
+    EXPECT_EQ(std::set<uint64_t>(seeds.begin(), seeds.end()).size(), 100U);
+    EXPECT_EQ(hostile_seeds(1, 100, request), seeds);
+    EXPECT_EQ(hostile_seeds(1, 7, request), std::vector<uint64_t>(seeds.begin(), seeds.begin() + 7))
+        << "a cycle's seed does not depend on how many there are";
+    EXPECT_NE(hostile_seeds(2, 1, request).at(0), seeds.at(0));
+    nlohmann::json given = request;
+    given["seed"] = 42;
+    EXPECT_EQ(hostile_seeds(1, 2, given), (std::vector<uint64_t>{42, 42}));
+}
+
+TEST(ScenarioCatalogue, HostileRowsPutAnHonestBoardInAndCoverEverySurface) {
+    const auto loaded = ScenarioCatalogue::load(HP_SOURCE_SCENARIOS);
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto rows = loaded->select(Ids{"hostile"}, 1, 1);
+    ASSERT_TRUE(rows) << rows.error().message;
+    std::set<std::string> surfaces;
+    for (const Row& row : *rows) {
+        EXPECT_TRUE(row.scenario->alone) << row.id();
+        bool lies = false;
+        bool honest = false;
+        for (const Step& step : row.steps()) {
+            if (const auto* emulate = std::get_if<EmulateStep>(&step)) {
+                lies = lies || emulate->hostile();
+                for (const auto& surface : emulate->request.at("surface")) {
+                    surfaces.insert(surface.get<std::string>());
+                }
+            }
+            honest = honest || std::holds_alternative<RecoverStep>(step);
+        }
+        EXPECT_TRUE(lies && honest) << row.id();
+    }
+    EXPECT_EQ(surfaces, (std::set<std::string>{"discovery", "firmware", "interrupts", "mailbox",
+                                               "registers", "write_backs"}));
+}
+
 TEST(ScenarioCatalogue, MixedCyclesGoThroughEveryWayOfLoss) {
     const auto loaded = ScenarioCatalogue::load(HP_SOURCE_SCENARIOS);
     ASSERT_TRUE(loaded) << loaded.error().message;

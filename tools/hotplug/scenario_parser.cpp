@@ -507,6 +507,9 @@ void check_scenario(const Scenario& scenario) {
         throw Refusal(
             "/cycles: a list of losses is gone through from cycle to cycle: say how many");
     }
+    if (scenario.alone && scenario.cycles == 0) {
+        throw Refusal("/alone: is about cycles: say how many");
+    }
     if (scenario.cycles != 0 && scenario.requires_.gpus < 2) {
         throw Refusal("/cycles: victims alternate, so two GPUs are needed");
     }
@@ -514,7 +517,7 @@ void check_scenario(const Scenario& scenario) {
 
 Scenario read_scenario(const Node& root) {
     root.allow({"id", "description", "tags", "requires", "variants", "steps", "checks", "limits",
-                "fresh_boot", "cycles"});
+                "fresh_boot", "cycles", "alone"});
     Scenario scenario;
     scenario.id = root.at("id").name();
     scenario.description = root.at("description").text();
@@ -539,6 +542,9 @@ Scenario read_scenario(const Node& root) {
     }
     if (root.has("cycles")) {
         scenario.cycles = static_cast<unsigned>(root.at("cycles").integer(1, 1'000'000));
+    }
+    if (root.has("alone")) {
+        scenario.alone = root.at("alone").boolean();
     }
     check_scenario(scenario);
     return scenario;

@@ -32,7 +32,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     "checks": ["replug"],
     "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
                "accesses": 7},
-    "fresh_boot": true, "cycles": 3
+    "fresh_boot": true, "cycles": 3, "alone": true
 })",
                                          "x.json");
     ASSERT_TRUE(scenario) << scenario.error().message;
@@ -67,6 +67,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->requires_.programs, std::vector<std::string>{"lspci"});
     EXPECT_TRUE(scenario->fresh_boot);
     EXPECT_EQ(scenario->cycles, 3U);
+    EXPECT_TRUE(scenario->alone);
 }
 
 struct Bad {
@@ -164,7 +165,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{SCENARIO(R"("fresh_boot": 1, "steps": [])"),
             "x.json: /fresh_boot: expected true or false"},
         Bad{SCENARIO(R"("requires": {"gpus": 1}, "cycles": 2, "steps": [])"),
-            "x.json: /cycles: victims alternate, so two GPUs are needed"}));
+            "x.json: /cycles: victims alternate, so two GPUs are needed"},
+        Bad{SCENARIO(R"("alone": true, "steps": [])"),
+            "x.json: /alone: is about cycles: say how many"}));
 
 TEST(ScenarioParser, FileThatIsNotThereIsNamed) {
     const auto scenario = load_scenario("no/such.json");

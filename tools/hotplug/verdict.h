@@ -72,6 +72,8 @@ struct RowResult {
     std::vector<TestResult> tests;  ///< that its shell steps reported
     KernelLogSummary kernel_log;
     std::chrono::milliseconds duration{0};
+    /// Lies that a hostile device told; nothing: none was asked to.
+    std::optional<uint64_t> mutations;
     bool fresh_boot = false;  ///< the first row of its guest
     std::string unfit;        ///< why no other row may run on this guest; empty: one may
     std::string bundle;       ///< folder with everything about a failure; empty: none

@@ -104,8 +104,8 @@ hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
         {"row", row.id}, {"seed", info.seed}, {"command", info.command}};
     const std::string how = fmt::format(
         "Run it again:  hpctl replay {}\nIt was run by: hpctl {}\nSeed: {}\n"
-        "Logs are cut to their last MiB, traces to the MiB around the loss: all of "
-        "them are in {}.\n{}",
+        "Logs are cut to their last MiB, traces to the MiB around the loss and the lies told "
+        "before: all of them are in {}.\n{}",
         folder.string(), fmt::join(info.command, " "), info.seed, boot_dir.string(),
         left_out->empty() ? "" : fmt::format("Left out: {}\n", fmt::join(*left_out, ", ")));
     for (auto written : {write_text(folder / "replay.json", dump(replay)),

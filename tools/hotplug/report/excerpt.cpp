@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <fstream>
 #include <string>
@@ -41,6 +42,29 @@ std::string read(std::ifstream& in, uint64_t offset, uint64_t size) {
     return bytes;
 }
 
+/// Of a record in the file.
+uint64_t offset_of(uint64_t index) {
+    return sizeof(TraceHeader) + index * sizeof(TraceRecord);
+}
+
+/// The last mutations among the first `end` records, at most `most` of them.
+std::string mutations_before(std::ifstream& in, uint64_t end, uint64_t most) {
+    std::string kept;
+    for (uint64_t index = 0; index < end; index += kRecords) {
+        const uint64_t count = std::min(kRecords, end - index);
+        const std::string bytes = read(in, offset_of(index), count * sizeof(TraceRecord));
+        for (size_t at = 0; at + sizeof(TraceRecord) <= bytes.size(); at += sizeof(TraceRecord)) {
+            if (static_cast<uint8_t>(bytes[at + offsetof(TraceRecord, kind)]) ==
+                static_cast<uint8_t>(gpuemu::TraceKind::mutation)) {
+                kept += bytes.substr(at, sizeof(TraceRecord));
+            }
+        }
+        const uint64_t bound = most * sizeof(TraceRecord);
+        kept.erase(0, kept.size() - std::min<uint64_t>(kept.size(), bound));
+    }
+    return kept;
+}
+
 uint64_t size_of(const std::filesystem::path& file) {
     std::error_code error;
     const auto size = std::filesystem::file_size(file, error);
@@ -64,9 +88,6 @@ hp::Result<void> copy_trace_around(const std::filesystem::path& from,
                                    const std::filesystem::path& to, uint64_t moment_ns) {
     std::ifstream in(from, std::ios::binary);
     const uint64_t size = std::max<uint64_t>(size_of(from), sizeof(TraceHeader));
-    const auto offset_of = [](uint64_t index) {
-        return sizeof(TraceHeader) + index * sizeof(TraceRecord);
-    };
     // Records stand in the order of time: halve until the first one that is not before the moment.
     uint64_t middle = 0;
     uint64_t end = (size - sizeof(TraceHeader)) / sizeof(TraceRecord);
@@ -82,8 +103,9 @@ hp::Result<void> copy_trace_around(const std::filesystem::path& from,
         }
     }
     const uint64_t first = middle - std::min(middle, kRecords / 2);
-    return write(to, read(in, 0, sizeof(TraceHeader)) +
-                         read(in, offset_of(first), kRecords * sizeof(TraceRecord)));
+    const std::string lies = mutations_before(in, first, kRecords / 4);
+    return write(to, read(in, 0, sizeof(TraceHeader)) + lies +
+                         read(in, offset_of(first), kRecords * sizeof(TraceRecord) - lies.size()));
 }
 
 }  // namespace hotplug

@@ -119,6 +119,7 @@ json to_json(const RowResult& row) {
             {"duration_s", static_cast<double>(row.duration.count()) / 1e3},
             {"fresh_boot", row.fresh_boot},
             {"guest_unfit", row.unfit},
+            {"mutations", row.mutations ? json(*row.mutations) : json(nullptr)},
             {"bundle", row.bundle},
             {"checks", list_of(row.checks)},
             {"episodes", list_of(row.episodes)},

@@ -358,6 +358,23 @@ TEST(SoakSummary, AddsUpComplaintsChecksAndLostGuests) {
     EXPECT_EQ(json.at("lost_guests").at(0).at("after_cycle"), 2);
 }
 
+TEST(SoakSummary, TellsHowOftenAHostileDeviceLied) {
+    std::vector<RowResult> rows(3, report().rows[0]);
+    for (size_t i = 0; i < rows.size(); ++i) {
+        rows[i].expected_key = "hostile-probe/firmware";
+        rows[i].cycle = static_cast<unsigned>(i) + 1;
+    }
+    EXPECT_EQ(format_soak(summarize_soaks(rows).at(0)).find("lies"), std::string::npos);
+    rows[0].mutations = 5;
+    rows[1].mutations = 0;
+    rows[2].mutations = 2;
+    const auto soaks = summarize_soaks(rows);
+    EXPECT_NE(format_soak(soaks.at(0)).find("  the device told 7 lies, none in 1 cycles\n"),
+              std::string::npos);
+    EXPECT_EQ(to_json(soaks.at(0)).at("mutations"), 7);
+    EXPECT_EQ(to_json(soaks.at(0)).at("honest_cycles"), 1);
+}
+
 TEST(SoakSummary, TellsTheWaysOfLossApart) {
     std::vector<RowResult> rows(3, report().rows[0]);
     for (size_t i = 0; i < rows.size(); ++i) {
@@ -457,6 +474,9 @@ TEST_F(BundleTest, HoldsTheEndOfALogAndTheTraceAroundTheLoss) {
         for (uint64_t i = 0; i < records; ++i) {
             gpuemu::TraceRecord record{};
             record.time_ns = i * 1000;
+            if (i < 30'000 && i % 3000 == 0) {
+                record.kind = gpuemu::TraceKind::mutation;
+            }
             trace.write(reinterpret_cast<const char*>(&record), sizeof record);
         }
     }
@@ -485,12 +505,18 @@ TEST_F(BundleTest, HoldsTheEndOfALogAndTheTraceAroundTheLoss) {
     trace.read(reinterpret_cast<char*>(&header), sizeof header);
     EXPECT_EQ(header.magic, gpuemu::trace_magic);
     std::vector<uint64_t> times;
+    std::vector<uint64_t> lies;
     for (gpuemu::TraceRecord record{};
          trace.read(reinterpret_cast<char*>(&record), sizeof record);) {
-        times.push_back(record.time_ns / 1000);
+        (record.kind == gpuemu::TraceKind::mutation ? lies : times)
+            .push_back(record.time_ns / 1000);
     }
     ASSERT_GT(times.size(), 32'000U);
-    EXPECT_EQ(times[times.size() / 2], 60'000U) << "the loss is in the middle";
+    EXPECT_NEAR(static_cast<double>(times[times.size() / 2]), 60'000, 10)
+        << "the loss is in the middle";
+    ASSERT_EQ(lies.size(), 10U) << "however long before the loss they were told";
+    EXPECT_EQ(lies.front(), 0U);
+    EXPECT_EQ(lies.back(), 27'000U);
 }
 
 TEST_F(BundleTest, IsBounded) {

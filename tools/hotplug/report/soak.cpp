@@ -45,6 +45,10 @@ void add(Soak& soak, const RowResult& row) {
     for (const Complaint& complaint : row.kernel_log.complaints) {
         add(soak.complaints, complaint, row.cycle);
     }
+    if (row.mutations) {
+        soak.mutations = soak.mutations.value_or(0) + *row.mutations;
+        soak.honest += *row.mutations == 0 ? 1 : 0;
+    }
     bool failed = false;
     for (const CheckResult& check : row.checks) {
         if (!check.passed) {
@@ -78,6 +82,10 @@ std::string format_soak(const Soak& soak) {
     std::string text =
         fmt::format("{}: {} cycles, {} ended with a GPU that works, guest given up after {}\n",
                     soak.row, soak.done, soak.replaced, soak.lost_guests.size());
+    if (soak.mutations) {
+        text += fmt::format("  the device told {} lies, none in {} cycles\n", *soak.mutations,
+                            soak.honest);
+    }
     if (soak.losses.size() > 1) {
         for (const auto& [loss, count] : soak.losses) {
             text += fmt::format("  {:<15} {:>4} cycles, {} with a check that failed\n",
@@ -125,9 +133,15 @@ nlohmann::ordered_json to_json(const Soak& soak) {
     for (const LostGuest& guest : soak.lost_guests) {
         guests.push_back({{"after_cycle", guest.after_cycle}, {"reason", guest.reason}});
     }
-    return {{"row", soak.row},      {"cycles", soak.done},      {"replaced", soak.replaced},
-            {"losses", losses},     {"complaints", complaints}, {"failed_checks", checks},
-            {"lost_guests", guests}};
+    return {{"row", soak.row},
+            {"cycles", soak.done},
+            {"replaced", soak.replaced},
+            {"losses", losses},
+            {"complaints", complaints},
+            {"failed_checks", checks},
+            {"lost_guests", guests},
+            {"mutations", soak.mutations ? json(*soak.mutations) : json(nullptr)},
+            {"honest_cycles", soak.honest}};
 }
 
 }  // namespace hotplug

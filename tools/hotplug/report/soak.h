@@ -6,6 +6,7 @@
 
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,8 @@ struct Soak {
     std::vector<SoakComplaint> complaints;    ///< in the order of their first cycles
     std::map<Check, unsigned> failed_checks;  ///< in how many cycles
     std::vector<LostGuest> lost_guests;
+    std::optional<uint64_t> mutations;  ///< nothing: no device was hostile
+    unsigned honest = 0;                ///< cycles of a hostile device in which no lie was told
 };
 
 /// One for each row that was repeated.
