@@ -175,8 +175,8 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
         std::set<std::string> seen;
         const auto is_new = [&](const RowResult& row) {
             bool found = false;
-            for (const SweepFailure& failure : point_of(row, "", 0).failures) {
-                found = seen.insert(failure.key()).second || found;
+            for (const Finding& finding : findings_of(row)) {
+                found = seen.insert(finding.key()).second || found;
             }
             return found;
         };

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "hotplug/report/findings.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/markup.h"
 #include "hotplug/report/soak.h"
@@ -184,6 +185,9 @@ std::string format_html(const RunReport& report) {
     text += "<p>* known failure, ! unexpected failure, + unexpected pass, - not judged</p>\n";
     for (const Soak& soak : summarize_soaks(report.rows)) {
         text += fmt::format("<pre>{}</pre>\n", escape_markup(format_soak(soak)));
+    }
+    if (const std::string findings = format_findings(report); !findings.empty()) {
+        text += fmt::format("<pre>{}</pre>\n", escape_markup(findings));
     }
     for (const RowResult& row : report.rows) {
         text += row_details(row);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "hotplug/report/findings.h"
 #include "hotplug/report/soak.h"
 
 namespace hotplug {
@@ -151,6 +152,7 @@ json to_json(const RunReport& report) {
             {"known_failures", sum.known},
             {"cycles_per_hour", cycles_per_hour(report)},
             {"soaks", list_of(summarize_soaks(report.rows))},
+            {"findings", findings_json(report)},
             {"rows", list_of(report.rows)}};
 }
 

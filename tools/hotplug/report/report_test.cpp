@@ -18,6 +18,7 @@
 #include "gpu-emu/core/trace_format.h"
 #include "hotplug/report/bundle.h"
 #include "hotplug/report/excerpt.h"
+#include "hotplug/report/findings.h"
 #include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
@@ -373,6 +374,66 @@ TEST(SoakSummary, TellsHowOftenAHostileDeviceLied) {
               std::string::npos);
     EXPECT_EQ(to_json(soaks.at(0)).at("mutations"), 7);
     EXPECT_EQ(to_json(soaks.at(0)).at("honest_cycles"), 1);
+}
+
+/// Cycles 1 to 4 of a row: two with one defect, one with another, one good.
+RunReport failed_cycles() {
+    RunReport run;
+    run.info.command = {"run", "hostile", "--kernel", "/k", "--seed", "7", "--cycles", "4"};
+    run.rows.assign(4, report().rows[0]);
+    const auto fail = [](RowResult& row, const char* title, std::vector<std::string> stack) {
+        row.outcome = Outcome::fail;
+        Complaint complaint;
+        complaint.title = title;
+        complaint.stack = std::move(stack);
+        row.kernel_log.complaints = {complaint};
+        row.checks = {{.check = Check::log_clean, .passed = false, .evidence = {title}}};
+    };
+    for (size_t i = 0; i < run.rows.size(); ++i) {
+        run.rows[i].cycle = static_cast<unsigned>(i) + 1;
+        run.rows[i].id = fmt::format("hostile-probe/firmware/{}", i + 1);
+    }
+    fail(run.rows[0], "UBSAN: array-index-out-of-bounds in g", {"g", "probe"});
+    fail(run.rows[1], "KASAN: slab-out-of-bounds in f", {"f", "probe"});
+    fail(run.rows[3], "KASAN: slab-out-of-bounds in f", {"f", "probe"});
+    run.rows[3].checks.push_back(
+        {.check = Check::replug, .passed = false, .evidence = {"refused after 60.0 s"}});
+    return run;
+}
+
+TEST(Findings, AreGroupedByStackAndEachHasItsReplay) {
+    const RunReport run = failed_cycles();
+    EXPECT_EQ(format_findings(run),
+              "3 cycles failed, in 2 groups:\n"
+              "\n2 cycles: KASAN: slab-out-of-bounds in f\n    f\n    probe\n"
+              "  with it, replug: refused after #.# s\n"
+              "  in hostile-probe/firmware/2 hostile-probe/firmware/4\n"
+              "  hpctl run hostile-probe/firmware/2 --kernel /k --seed 7 --cycles 4\n"
+              "\n1 cycles: UBSAN: array-index-out-of-bounds in g\n    g\n    probe\n"
+              "  in hostile-probe/firmware/1\n"
+              "  hpctl run hostile-probe/firmware/1 --kernel /k --seed 7 --cycles 4\n");
+    EXPECT_NE(format_table(run).find(format_findings(run)), std::string::npos);
+    EXPECT_NE(format_html(run).find("with it, replug: refused after #.# s"), std::string::npos);
+    const auto findings = to_json(run).at("findings");
+    ASSERT_EQ(findings.size(), 2U);
+    EXPECT_EQ(findings.at(0).at("stack"), (nlohmann::json{"f", "probe"}));
+    EXPECT_EQ(findings.at(0).at("rows").size(), 2U);
+    EXPECT_EQ(findings.at(0).at("replay"),
+              "hpctl run hostile-probe/firmware/2 --kernel /k --seed 7 --cycles 4");
+}
+
+TEST(Findings, AreThoseOfCyclesThatFailed) {
+    RunReport run = failed_cycles();
+    for (RowResult& row : run.rows) {
+        row.outcome = Outcome::known;
+    }
+    EXPECT_EQ(format_findings(run), "");
+    run = failed_cycles();
+    for (RowResult& row : run.rows) {
+        row.cycle = 0;
+    }
+    EXPECT_EQ(format_findings(run), "");
+    EXPECT_TRUE(to_json(run).at("findings").empty());
 }
 
 TEST(SoakSummary, TellsTheWaysOfLossApart) {

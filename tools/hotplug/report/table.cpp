@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "hotplug/report/findings.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/soak.h"
 
@@ -111,6 +112,9 @@ std::string format_table(const RunReport& report) {
     }
     for (const Soak& soak : summarize_soaks(report.rows)) {
         text += "\n" + format_soak(soak);
+    }
+    if (const std::string findings = format_findings(report); !findings.empty()) {
+        text += "\n" + findings;
     }
     if (const double rate = cycles_per_hour(report); rate > 0) {
         text += fmt::format("\n{:.0f} cycles per hour\n", rate);

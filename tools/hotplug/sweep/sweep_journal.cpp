@@ -19,9 +19,6 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-/// So many frames tell two stacks apart; below them is how the kernel came there.
-constexpr size_t kFramesOfKey = 5;
-
 json to_json(const SweepIdentity& identity) {
     return {{"kernel", identity.kernel},
             {"profile", identity.profile},
@@ -40,7 +37,7 @@ SweepIdentity read_identity(const json& value) {
 
 json to_json(const SweepPoint& point) {
     json failures = json::array();
-    for (const SweepFailure& failure : point.failures) {
+    for (const Finding& failure : point.failures) {
         failures.push_back({{"title", failure.title}, {"stack", failure.stack}});
     }
     return {{"phase", point.phase},   {"access", point.access}, {"accesses", point.accesses},
@@ -69,36 +66,6 @@ std::string one_line(const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-/// Numbers differ from run to run: times, addresses, counts.
-std::string without_numbers(const std::string& text) {
-    std::string out;
-    bool number = false;
-    for (const char c : text.substr(0, text.find('\n'))) {
-        const bool digit = c >= '0' && c <= '9';
-        if (!digit) {
-            out += c;
-        } else if (!number) {
-            out += '#';
-        }
-        number = digit;
-    }
-    return out;
-}
-
-/// What of a GPU that was gone was touched most, among the accesses that are on record.
-std::string most_touched(const RowResult& row) {
-    std::map<std::string, size_t> counts;
-    for (const Episode& episode : row.episodes) {
-        for (const LateAccess& access : episode.accesses.first) {
-            ++counts[access.kind + " " + access.name];
-        }
-    }
-    const auto most =
-        std::max_element(counts.begin(), counts.end(),
-                         [](const auto& a, const auto& b) { return a.second < b.second; });
-    return most == counts.end() ? std::string() : ", most of them " + most->first;
-}
-
 hp::Result<std::string> read_lines(const fs::path& file) {
     std::ifstream in(file);
     std::ostringstream text;
@@ -110,14 +77,6 @@ hp::Result<std::string> read_lines(const fs::path& file) {
 }
 
 }  // namespace
-
-std::string SweepFailure::key() const {
-    std::string key = title;
-    for (size_t i = 0; i < std::min(kFramesOfKey, stack.size()); ++i) {
-        key += (i == 0 ? " | " : " < ") + stack[i];
-    }
-    return key;
-}
 
 SweepPoint point_of(const RowResult& row, const std::string& phase, uint64_t access) {
     SweepPoint point;
@@ -131,18 +90,7 @@ SweepPoint point_of(const RowResult& row, const std::string& phase, uint64_t acc
         point.cpu_digest = vanishing.cpu_digest;
     }
     point.passed = row.outcome == Outcome::pass;
-    for (const Complaint& complaint : row.kernel_log.complaints) {
-        point.failures.push_back({complaint.title, complaint.stack});
-    }
-    for (const CheckResult& check : row.checks) {
-        if (!check.passed && check.check != Check::log_clean) {
-            const std::string& said = check.evidence.empty() ? check.value : check.evidence.front();
-            point.failures.push_back(
-                {fmt::format("{}: {}{}", to_string(check.check), without_numbers(said),
-                             check.check == Check::no_access ? most_touched(row) : ""),
-                 {}});
-        }
-    }
+    point.failures = findings_of(row);
     return point;
 }
 

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "hotplug/report/findings.h"
 #include "hotplug/verdict.h"
 #include "lib/result.h"
 
@@ -28,15 +29,6 @@ struct SweepIdentity {
     bool operator==(const SweepIdentity&) const = default;
 };
 
-/// The kernel's complaint, or a check that failed without one.
-struct SweepFailure {
-    std::string title;
-    std::vector<std::string> stack;  ///< innermost first; empty: no complaint
-
-    /// Failures with the same key are one group.
-    std::string key() const;
-};
-
 /// One removal.
 struct SweepPoint {
     std::string phase;
@@ -46,7 +38,7 @@ struct SweepPoint {
     std::string digest;     ///< of the accesses made before
     std::string cpu_digest;
     bool passed = false;
-    std::vector<SweepFailure> failures;
+    std::vector<Finding> failures;
     double seconds = 0;  ///< since the point before, boots included
 };
 

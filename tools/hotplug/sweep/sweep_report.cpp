@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 
+#include "hotplug/report/findings.h"
 #include "hotplug/sweep/sweep_points.h"
 
 namespace hotplug {
@@ -23,50 +24,6 @@ constexpr std::pair<std::string_view, std::string_view> kNoPhase[] = {
      "one, and the check no_access counts what it touches"},
 };
 constexpr size_t kAccessesShown = 8;
-
-struct Group {
-    SweepFailure failure;
-    std::vector<const SweepPoint*> points;
-    std::set<std::string> consequences;
-};
-
-/// A check that failed in a point in which the kernel complained: most likely the complaint's work.
-bool is_consequence(const SweepFailure& failure, const SweepPoint& point) {
-    return failure.stack.empty() &&
-           std::any_of(point.failures.begin(), point.failures.end(),
-                       [](const SweepFailure& other) { return !other.stack.empty(); });
-}
-
-std::vector<Group> group_failures(const SweepJournal& journal) {
-    std::vector<Group> groups;
-    for (const SweepPoint& point : journal.points()) {
-        std::set<std::string> consequences;
-        for (const SweepFailure& failure : point.failures) {
-            if (is_consequence(failure, point)) {
-                consequences.insert(failure.title);
-            }
-        }
-        for (const SweepFailure& failure : point.failures) {
-            if (is_consequence(failure, point)) {
-                continue;
-            }
-            auto same = std::find_if(groups.begin(), groups.end(), [&](const Group& group) {
-                return group.failure.key() == failure.key();
-            });
-            if (same == groups.end()) {
-                same = groups.insert(groups.end(), {failure, {}, {}});
-            }
-            if (same->points.empty() || same->points.back() != &point) {
-                same->points.push_back(&point);
-            }
-            same->consequences.insert(consequences.begin(), consequences.end());
-        }
-    }
-    std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-        return a.points.size() > b.points.size();
-    });
-    return groups;
-}
 
 struct PhaseSum {
     std::set<uint64_t> tried;
@@ -152,27 +109,22 @@ std::string format_repeats(const SweepJournal& journal) {
         repeated, same, cpu_same, verdicts);
 }
 
-std::string format_group(const SweepJournal& journal, const Group& group) {
+std::string format_points(const SweepJournal& journal, const FindingGroup& group) {
     std::vector<std::string> accesses;
-    for (const SweepPoint* point : group.points) {
-        accesses.push_back(point->access == 0 ? point->phase + "@end"
-                                              : fmt::format("{}@{}", point->phase, point->access));
+    for (const size_t place : group.places) {
+        const SweepPoint& point = journal.points()[place];
+        accesses.push_back(point.access == 0 ? point.phase + "@end"
+                                             : fmt::format("{}@{}", point.phase, point.access));
     }
     std::sort(accesses.begin(), accesses.end());
     accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
-    std::string text = fmt::format("\n{} points: {}\n", accesses.size(), group.failure.title);
-    for (const std::string& frame : group.failure.stack) {
-        text += "    " + frame + "\n";
-    }
-    for (const std::string& consequence : group.consequences) {
-        text += "  with it, " + consequence + "\n";
-    }
+    std::string text = format_group(group, fmt::format("{} points", accesses.size()));
     const size_t shown = std::min(kAccessesShown, accesses.size());
     text += fmt::format(
         "  at {}{}\n",
         fmt::join(accesses.begin(), accesses.begin() + static_cast<std::ptrdiff_t>(shown), " "),
         shown < accesses.size() ? fmt::format(" and {} more", accesses.size() - shown) : "");
-    const SweepPoint& first = *group.points.front();
+    const SweepPoint& first = journal.points()[group.places.front()];
     text += fmt::format("  first: {}{}\n", first.phase,
                         first.at.empty() ? ", when it had ended" : ", gone before " + first.at);
     return text + "  " + replay_command(journal, first) + "\n";
@@ -199,13 +151,17 @@ std::vector<std::string> replay_commands(const SweepJournal& journal) {
 
 std::string format_sweep(const SweepJournal& journal) {
     std::string text = format_phases(journal) + format_pace(journal) + format_repeats(journal);
-    const auto groups = group_failures(journal);
+    std::vector<std::vector<Finding>> places;
+    for (const SweepPoint& point : journal.points()) {
+        places.push_back(point.failures);
+    }
+    const auto groups = group_findings(places);
     if (!groups.empty()) {
         text += fmt::format("\n{} points failed, in {} groups:\n", replay_commands(journal).size(),
                             groups.size());
     }
-    for (const Group& group : groups) {
-        text += format_group(journal, group);
+    for (const FindingGroup& group : groups) {
+        text += format_points(journal, group);
     }
     return text;
 }
