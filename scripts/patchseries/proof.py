@@ -14,6 +14,7 @@ from patchseries.patch import SeriesError
 
 REMEMBERED = ("started", "flavour", "profile", "seed", "kernel")
 VERSIONS = ("QEMU", "accelerator")  # the others are paths of the machine that ran it
+NOTHING = {"runs": [], "rows": {}, "guests": {}, "tests": {}}
 IMAGE = pathlib.PurePath("arch/x86/boot/bzImage")
 
 
@@ -50,13 +51,11 @@ def _guest(run):
 
 def _rows(runs):
     """row -> check -> the worst of its results: a row may have run more than once, in one kind of guest."""
-    rows, guests = {}, {}
+    rows = {}
     for run in runs:
         for row in run["rows"]:
             if not row["checks"]:
                 continue
-            if guests.setdefault(row["id"], _guest(run)) != _guest(run):
-                raise SeriesError(f"row {row['id']} ran in two kinds of guest: {guests[row['id']]} and {_guest(run)}")
             checks = rows.setdefault(row["id"], {})
             for check in row["checks"]:
                 if checks.get(check["check"], {"passed": True})["passed"]:
@@ -84,13 +83,47 @@ def _tests(runs):
     return tests
 
 
-def _side(runs):
+def _row_guests(runs):
+    """row -> the kind of guest it ran in."""
+    guests = {}
+    for run in runs:
+        ran = {row["id"]: list(_guest(run)) for row in run["rows"] if row["checks"]}
+        _same_guests(guests, ran)
+        guests |= ran
+    return guests
+
+
+def _same_guests(some, others):
+    """A row that ran twice must have run in one kind of guest: what differs may be the guest's."""
+    for row in some.keys() & others.keys():
+        if some[row] != others[row]:
+            raise SeriesError(f"row {row} ran in two kinds of guest: {some[row]} and {others[row]}")
+
+
+def _side(runs, kept):
+    """What RUNS said; of KEPT, a side of an earlier record, what did not run again."""
     remembered = [{key: run.get(key) for key in REMEMBERED} | {"versions": {key: run["versions"].get(key) for key in VERSIONS}} for run in runs]
-    return {"runs": remembered, "rows": _rows(runs), "tests": _tests(runs)}
+    return {
+        "runs": kept["runs"] + remembered,
+        "rows": kept["rows"] | _rows(runs),
+        "guests": kept["guests"] | _row_guests(runs),
+        "tests": kept["tests"] | _tests(runs),
+    }
 
 
-def record(paths, series):
-    """Tells the runs on stock and those on the series apart by what their kernels were built from."""
+def _kept(series):
+    """(stock, series): what the record has that still holds. Stock stays what it is; of the series what ran on the code of now."""
+    content = _load(series)
+    if content is None:
+        raise SeriesError("there is no proof.json to add to")
+    ours = content["series"] if content["hash"] == series.hash() else NOTHING
+    if content["hash_with_tests"] != series.hash(tests=True):
+        ours = ours | {"tests": {}}
+    return NOTHING | content["stock"], NOTHING | ours
+
+
+def record(paths, series, add=False):
+    """Tells the runs on stock and those on the series apart by what their kernels were built from. With ADD what is recorded stays."""
     stock, ours = [], []
     for path in paths:
         run = _results(path)
@@ -101,12 +134,26 @@ def record(paths, series):
         (stock if source == "stock" else ours).append(run)
     # A run of unit tests alone has nothing to be compared with: they come with the series.
     lone = {_guest(run) for run in stock if not all(map(_is_kunit, run["rows"]))} ^ {_guest(run) for run in ours if not all(map(_is_kunit, run["rows"]))}
-    if lone or not stock:
+    if not add and (lone or not stock):
         raise SeriesError(f"a run on stock and one on the series are wanted for each kind of guest: {sorted(map(str, lone)) or 'there is none'}")
-    content = {"hash": series.hash(), "hash_with_tests": series.hash(tests=True), "stock": _side(stock), "series": _side(ours), "digest": ""}
+    kept = _kept(series) if add else (NOTHING, NOTHING)
+    sides = {"stock": _side(stock, kept[0]), "series": _side(ours, kept[1])}
+    _same_guests(*(side["guests"] for side in sides.values()))
+    content = {"hash": series.hash(), "hash_with_tests": series.hash(tests=True), **sides, "digest": ""}
     content["digest"] = _digest(content)
     (series.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
     return Record(content, series)
+
+
+def _load(series):
+    """The content of SERIES' proof.json, or None where there is none."""
+    path = series.folder / "proof.json"
+    if not path.exists():
+        return None
+    content = json.loads(path.read_text())
+    if content.get("digest") != _digest(content):
+        raise SeriesError(f"{path} was edited: only `scripts/series prove` may write it")
+    return content
 
 
 class Record:
@@ -123,13 +170,8 @@ class Record:
     @classmethod
     def load(cls, series):
         """The record of SERIES, or None where there is none."""
-        path = series.folder / "proof.json"
-        if not path.exists():
-            return None
-        content = json.loads(path.read_text())
-        if content.get("digest") != _digest(content):
-            raise SeriesError(f"{path} was edited: only `scripts/series prove` may write it")
-        return cls(content, series)
+        content = _load(series)
+        return content and cls(content, series)
 
     def stale(self, series):
         """None where the record is of SERIES as it is; else of what it is. Other tests concern nobody who ran none."""
