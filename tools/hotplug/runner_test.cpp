@@ -741,8 +741,8 @@ TEST_F(RunnerTest, HostileDeviceCostsTheGuestUnlessAnotherIsPutInItsPlace) {
                           Role::victim};
     scenario_.checks = {};
     const Row row{&scenario_, nullptr, 0};
-    std::set<std::string> leaks;
-    const auto run = [&] { return RowRun(bed, row, progress_, leaks).run(); };
+    GuestHistory history;
+    const auto run = [&] { return RowRun(bed, row, progress_, history).run(); };
 
     scenario_.steps = {lie, LoseStep{Loss::surprise}, RecoverStep{}};
     const RowResult replaced = run();
