@@ -225,8 +225,8 @@ TEST_F(AgentClientTest, OrphanedNodesNameTheirHolders) {
 TEST_F(AgentClientTest, EvictionsAreThoseOfAProcessFromAGpu) {
     const auto parsed = parse_guest_state(state()).value();
     EXPECT_EQ(parsed.evicted_ms(32, 54321), 17u);
-    EXPECT_EQ(parsed.evicted_ms(31, 54321), 0u);
-    EXPECT_EQ(parsed.evicted_ms(32, 54322), 0u);
+    EXPECT_EQ(parsed.evicted_ms(31, 54321), std::nullopt);
+    EXPECT_EQ(parsed.evicted_ms(32, 54322), std::nullopt);
 }
 
 TEST_F(AgentClientTest, GpuIsNotReadyHalfway) {

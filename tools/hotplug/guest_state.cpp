@@ -118,11 +118,11 @@ const KfdNode* GuestState::find_kfd(const std::string& bdf) const {
                         [&](const KfdNode& node) { return node.gpu_id && node.bdf() == bdf; });
 }
 
-uint64_t GuestState::evicted_ms(int pid, uint32_t gpu_id) const {
+std::optional<uint64_t> GuestState::evicted_ms(int pid, uint32_t gpu_id) const {
     const auto* found = find_or_null(kfd_evictions, [&](const KfdEviction& eviction) {
         return eviction.pid == pid && eviction.gpu_id == gpu_id;
     });
-    return found ? found->evicted_ms : 0;
+    return found ? std::optional(found->evicted_ms) : std::nullopt;
 }
 
 bool GuestState::gpu_ready(const std::string& bdf) const {

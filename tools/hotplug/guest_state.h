@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -84,8 +85,8 @@ struct GuestState {
     /// Null when the GPU at `bdf` has no node of that kind.
     const DrmNode* find_drm(const std::string& bdf, const std::string& kind = "render") const;
     const KfdNode* find_kfd(const std::string& bdf) const;
-    /// 0 for a process that KFD does not know.
-    uint64_t evicted_ms(int pid, uint32_t gpu_id) const;
+    /// Nothing for a process that KFD does not know.
+    std::optional<uint64_t> evicted_ms(int pid, uint32_t gpu_id) const;
     /// A driver is bound to the GPU at `bdf`, a render node and a KFD node of it exist.
     bool gpu_ready(const std::string& bdf) const;
 };

@@ -137,8 +137,8 @@ std::vector<std::string> SlabGrowth::add_cycle(const std::map<std::string, uint6
             start = {objects, cycles_};
         }
         const uint64_t cycles = cycles_ - start.cycle;
-        if (objects > start.objects + std::max<uint64_t>(kSlabToleranceObjects, cycles - 1) &&
-            !counts_free_memory(cache)) {
+        const uint64_t growth = std::max(kSlabToleranceObjects + 1, cycles);
+        if (objects >= start.objects + growth && !counts_free_memory(cache)) {
             grown.push_back(fmt::format("slab {} grows: {} objects, {} cycles ago {}", cache,
                                         objects, cycles, start.objects));
             start = {objects, cycles_};

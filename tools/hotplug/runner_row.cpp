@@ -566,6 +566,7 @@ CheckResult RowRun::judge_bystander() {
 
 /// A queue that the driver takes from the GPU and gives back stands still for a moment, which its
 /// client may not notice. An eviction that goes on is not counted yet: that the client notices.
+/// Who came after the loss, if there was one, has nothing to be compared with.
 std::vector<std::string> RowRun::find_evictions() {
     const auto now = bed_.state();
     if (!now) {
@@ -574,11 +575,11 @@ std::vector<std::string> RowRun::find_evictions() {
     std::vector<std::string> evictions;
     for (const GuestClient& client : clients_) {
         const uint32_t gpu_id = bystander_.gpu.gpu_id;
-        const uint64_t before = before_loss_.evicted_ms(client.pid(), gpu_id);
-        const uint64_t after = now->evicted_ms(client.pid(), gpu_id);
-        if (client.role() == Role::bystander && after > before) {
+        const auto before = before_loss_.evicted_ms(client.pid(), gpu_id);
+        const auto after = now->evicted_ms(client.pid(), gpu_id);
+        if (client.role() == Role::bystander && before && after && *after > *before) {
             evictions.push_back(fmt::format("{}: its queues were evicted for {} ms", client.name(),
-                                            after - before));
+                                            *after - *before));
         }
     }
     return evictions;

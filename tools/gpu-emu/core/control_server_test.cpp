@@ -166,6 +166,7 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
                             {"attached", true},
                             {"attachments", 1},
                             {"unknown_registers", 7},
+                            {"mutations", 3},
                             {"engines", "none"}}));
     EXPECT_TRUE(ok({{"do", "hang"}}));
     EXPECT_EQ(server->handle({{"do", "status"}})["state"], "hung");

@@ -203,7 +203,7 @@ TEST_F(IhTest, AHostileDeviceLiesInEntriesAndPointer) {
 
 TEST_F(IhTest, AWrongPointerIsNotAnInterruptForEver) {
     enable_ring(8);
-    mutator.start(1, std::array{Surface::interrupts}, 1);
+    mutator.start(2, std::array{Surface::interrupts}, 1);
     ih.raise({});
     ASSERT_NE(memory.get<uint32_t>(writeback), 32u);
     mutator.start(1, std::array{Surface::interrupts}, 1'000'000);
