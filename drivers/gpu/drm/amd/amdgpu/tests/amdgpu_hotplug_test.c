@@ -151,6 +151,7 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 	adev->fence_context = dma_fence_context_alloc(1);
 	spin_lock_init(&adev->irq.lock);
 	xa_init(&adev->userq_doorbell_xa);
+	mutex_init(&adev->kfd.dev_lock);
 	INIT_DELAYED_WORK(&adev->delayed_init_work, mock_idle_work);
 #ifdef CONFIG_DEV_COREDUMP
 	INIT_WORK(&adev->coredump_work, mock_idle_work);
