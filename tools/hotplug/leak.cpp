@@ -19,6 +19,8 @@ constexpr const char* kPartitions = "compute partitions";
 
 /// Each GPU is lost twice before growth is counted: the first times fill caches.
 constexpr unsigned kFirstCycles = 4;
+/// Of that many cycles the fewest objects count.
+constexpr unsigned kWindowCycles = 4;
 
 bool is_pci(const std::string& device) {
     return device.find(':') != std::string::npos;
@@ -132,16 +134,23 @@ std::vector<std::string> SlabGrowth::add_cycle(const std::map<std::string, uint6
     std::vector<std::string> grown;
     ++cycles_;
     for (const auto& [cache, objects] : slab) {
-        Start& start = starts_.try_emplace(cache, Start{objects, cycles_}).first->second;
-        if (cycles_ <= kFirstCycles) {
-            start = {objects, cycles_};
+        Cache& seen = caches_[cache];
+        seen.recent.push_back(objects);
+        if (seen.recent.size() > kWindowCycles) {
+            seen.recent.pop_front();
         }
-        const uint64_t cycles = cycles_ - start.cycle;
+        const uint64_t fewest = *std::min_element(seen.recent.begin(), seen.recent.end());
+        if (cycles_ <= kFirstCycles + kWindowCycles || seen.cycle == 0) {
+            seen.start = fewest;
+            seen.cycle = cycles_;
+        }
+        const uint64_t cycles = cycles_ - seen.cycle;
         const uint64_t growth = std::max(kSlabToleranceObjects + 1, cycles);
-        if (objects >= start.objects + growth && !counts_free_memory(cache)) {
+        if (fewest >= seen.start + growth && !counts_free_memory(cache)) {
             grown.push_back(fmt::format("slab {} grows: {} objects, {} cycles ago {}", cache,
-                                        objects, cycles, start.objects));
-            start = {objects, cycles_};
+                                        fewest, cycles, seen.start));
+            seen.start = fewest;
+            seen.cycle = cycles_;
         }
     }
     return grown;

@@ -5,6 +5,7 @@
 // kernel.
 #pragma once
 
+#include <deque>
 #include <map>
 #include <set>
 #include <string>
@@ -44,7 +45,8 @@ std::vector<std::string> find_differences(const GuestState& before, const GuestS
                                           const Orphans& orphans = {});
 
 /// Watches the slab caches over the cycles of a soak on one guest. What a cycle may leave behind
-/// without being a leak, it must not leave each time.
+/// without being a leak, it must not leave each time. Clients of the other GPU work on meanwhile,
+/// and what they have at the moment comes and goes: the fewest objects of a few cycles count.
 class SlabGrowth {
 public:
     /// Takes in the caches at the end of a cycle. One line for each that has grown since the first
@@ -52,13 +54,14 @@ public:
     std::vector<std::string> add_cycle(const std::map<std::string, uint64_t>& slab);
 
 private:
-    struct Start {
-        uint64_t objects = 0;
-        unsigned cycle = 0;
+    struct Cache {
+        std::deque<uint64_t> recent;  ///< objects at the end of the last cycles
+        uint64_t start = 0;           ///< the fewest of some cycles
+        unsigned cycle = 0;           ///< the last of these
     };
 
     unsigned cycles_ = 0;
-    std::map<std::string, Start> starts_;
+    std::map<std::string, Cache> caches_;
 };
 
 /// What the rows of one boot leave to those after them.

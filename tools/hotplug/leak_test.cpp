@@ -103,7 +103,7 @@ TEST(Leak, SlabHasATolerance) {
 TEST(SlabGrowth, OneObjectACycleIsToldOnce) {
     SlabGrowth growth;
     unsigned told = 0;
-    for (uint64_t cycle = 1; cycle <= 4 + 2 * kSlabToleranceObjects; ++cycle) {
+    for (uint64_t cycle = 1; cycle <= 8 + 2 * kSlabToleranceObjects; ++cycle) {
         told +=
             growth.add_cycle({{"drm_sched_fence", cycle}, {"gpu_buddy_block", 9 * cycle}}).size();
     }
@@ -116,6 +116,24 @@ TEST(SlabGrowth, WhatCameOnceIsNone) {
         const uint64_t objects = 10000 + (cycle > 2 ? 500 : 0) + (cycle > 10 ? 64 : 0);
         EXPECT_TRUE(growth.add_cycle({{"kernfs_node_cache", objects}}).empty()) << cycle;
     }
+}
+
+TEST(SlabGrowth, WhatComesAndGoesIsNone) {
+    SlabGrowth growth;
+    for (uint64_t cycle = 1; cycle <= 200; ++cycle) {
+        const uint64_t objects = cycle % 4 == 0 ? 96 : 400;
+        EXPECT_TRUE(growth.add_cycle({{"drm_sched_fence", objects}}).empty()) << cycle;
+    }
+}
+
+TEST(SlabGrowth, WhatComesAndGoesDoesNotHideALeak) {
+    SlabGrowth growth;
+    unsigned told = 0;
+    for (uint64_t cycle = 1; cycle <= 8 + 2 * kSlabToleranceObjects; ++cycle) {
+        const uint64_t busy = cycle % 4 == 0 ? 0 : 300;
+        told += growth.add_cycle({{"drm_sched_fence", 96 + busy + cycle}}).size();
+    }
+    EXPECT_EQ(told, 1U);
 }
 
 TEST(Leak, BlocksOfFreeMemoryAreNone) {
