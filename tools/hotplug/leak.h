@@ -51,6 +51,7 @@ class SlabGrowth {
 public:
     /// Takes in the caches at the end of a cycle. One line for each that has grown since the first
     /// cycles by more than the tolerance, and by an object a cycle or more; then it counts anew.
+    /// The first eight cycles say what there was.
     std::vector<std::string> add_cycle(const std::map<std::string, uint64_t>& slab);
 
 private:
