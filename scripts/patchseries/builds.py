@@ -53,6 +53,13 @@ def folders(paths):
     return sorted(found)
 
 
+def _saved(text):
+    """(object, command, source) of what kbuild keeps of a compilation, whose lines are TEXT."""
+    name, command = re.search(r"^savedcmd_(\S+) := (.*?)(?: ; .*)?$", text, re.MULTILINE).groups()
+    source = re.search(r"^source_\S+ := (.*)$", text, re.MULTILINE)
+    return name, command, source and os.path.normpath(f"build/{source[1]}")
+
+
 class Builder:
     """A patched copy of the kernel whose build folder is STOCK_BUILD, inside its source tree."""
 
@@ -125,10 +132,10 @@ class Builder:
                 text = file.read_text()
                 if not named.search(text):
                     continue
-                saved, source, *depends = re.findall(r"^savedcmd_\S+ := (.*?)(?: ; .*)?$|^source_\S+ := (.*)$|^  (\S+) \\$", text, re.MULTILINE)
-                names = {os.path.normpath(f"build/{name}") for _, _, name in depends}
-                if names & headers and os.path.normpath(f"build/{source[1]}") not in patch.files:
-                    commands.append(saved[0])
+                command, source = _saved(text)[1:]
+                names = {os.path.normpath(f"build/{name}") for name in re.findall(r"^  (\S+) \\$", text, re.MULTILINE)}
+                if names & headers and source not in patch.files:
+                    commands.append(command)
         with self._locked():
             pool = concurrent.futures.ThreadPoolExecutor(int(jobs))
             try:
@@ -172,10 +179,17 @@ class Builder:
                 defined.add(name)
         return defined, wanted - defined - {"_GLOBAL_OFFSET_TABLE_", "__this_module"}
 
-    def sparse(self, tool, objects):
-        """What sparse says of OBJECTS, without the line numbers: a count for each complaint."""
-        there = [name for name in objects if (self.path / (name[:-2] + ".c")).exists()]
-        _, said = self.make("-k", "C=2", f"CHECK={tool}", *there)
+    def sparse(self, tool, sources):
+        """What sparse says of the objects that were made of SOURCES, without the line numbers: a count for each complaint.
+
+        Only make's own name of an object has its flags: amdkfd's are amdgpu's, and its objects drivers/gpu/drm/amd/amdgpu/../amdkfd/.
+        """
+        objects = set()
+        for path in map(pathlib.PurePath, sources):
+            for file in (self.path / "build" / path.parent).glob(f".{path.stem}.o.cmd"):
+                name, _, source = _saved(file.read_text())
+                objects |= {name} if source == str(path) else set()
+        _, said = self.make("-k", "C=2", f"CHECK={tool}", *sorted(objects))
         return collections.Counter(re.sub(r":\d+:\d+", "", line) for line in said if re.search("warning:|error:", line))
 
 
@@ -211,13 +225,17 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
     if None in results.values() or of_sparse is None:
         with tempfile.TemporaryDirectory(dir=stock_build.parent.parent, prefix="prefixes-") as folder:
             builder = Builder(stock_build, folder, lock)
-            objects = sorted({path[:-2] + ".o" for path in series.edited_files + series.new_files if path.endswith(".c") and in_kernel(path)})
-            before = builder.sparse(sparse[0], objects) if of_sparse is None else None
+            sources = sorted({path for path in series.edited_files + series.new_files if path.endswith(".c") and in_kernel(path)})
+            before = builder.sparse(sparse[0], sources) if of_sparse is None else None
+            last = max(number for number, patch in enumerate(series.patches, 1) if any(map(in_kernel, patch.files)))
+            if of_sparse is None:
+                # Sparse looks at what was made of the whole series, in this copy.
+                results[last] = None
             touched = []
             for number, (name, patch) in enumerate(zip(series.names, series.patches), 1):
                 builder.apply(name, patch, series.repository)
                 touched += patch.files
-                if number == len(series.patches):
+                if number == last:
                     builder.release()
                 if results.get(number, []) is not None:
                     continue
@@ -228,7 +246,7 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
                     return sum(filter(None, results.values()), [])
                 kept.put(prefixes[number - 1], results[number])
             if of_sparse is None:
-                after = builder.sparse(sparse[0], objects)
+                after = builder.sparse(sparse[0], sources)
                 alien = [line for line in before | after if re.search(ALIEN, line)]
                 of_sparse = [f"sparse: {line}" for line in (after - before).elements()]
                 of_sparse += [f"sparse does not understand this kernel: {line}" for line in alien[:1]]
