@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the NBIO registers, as nbio_v7_9.c and amdgpu_discovery.c use them.
+// Purpose: the NBIO registers, as nbio_v7_9.c, nbio_v2_3.c and amdgpu_discovery.c use them.
 // Thread: device loop only.
 // Does not model: see nbio.h.
 #include "gpu-emu/ip/nbio.h"
 
 #include <cstring>
 
+#include "gpu-emu/ip/regs/nbio_2_3.h"
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
 
 namespace gpuemu {
@@ -35,14 +36,23 @@ void Nbio::reset(ResetKind) {
            static_cast<uint32_t>(profile_.vram_bytes >> 20));
     preset(nbio::regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER,
            nbio::RCC_IOV_FUNC_IDENTIFIER__FUNC_IDENTIFIER::set(0, profile_.virtual_function));
-    // Revision 0 is an A0 part, which the driver refuses ("Unsupported A0").
-    preset(nbio::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0,
-           nbio::RCC_STRAP0_RCC_DEV0_EPF0_STRAP0__STRAP_ATI_REV_ID_DEV0_F0::set(0, 1));
-    preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_CAP, 1u << spx_mode);
-    preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_STATUS, spx_mode);
-    preset(nbio::regBIF_BX_PF0_PARTITION_MEM_CAP, nps1_mode_bit);
-    preset(nbio::regBIF_BX_PF0_PARTITION_MEM_STATUS,
-           nbio::PARTITION_MEM_STATUS__NPS_MODE::set(0, nps1_mode_bit));
+    // Revision 0 is an A0 part, which the driver refuses on some ASICs ("Unsupported A0").
+    constexpr uint32_t revision_1 =
+        nbio::RCC_STRAP0_RCC_DEV0_EPF0_STRAP0__STRAP_ATI_REV_ID_DEV0_F0::set(0, 1);
+    if (ip_.major == 7) {
+        preset(nbio::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0, revision_1);
+        preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_CAP, 1u << spx_mode);
+        preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_STATUS, spx_mode);
+        preset(nbio::regBIF_BX_PF0_PARTITION_MEM_CAP, nps1_mode_bit);
+        preset(nbio::regBIF_BX_PF0_PARTITION_MEM_STATUS,
+               nbio::PARTITION_MEM_STATUS__NPS_MODE::set(0, nps1_mode_bit));
+    } else {
+        preset(nbio_2_3::mmRCC_DEV0_EPF0_STRAP0, revision_1);
+    }
+    if (profile_.video_bios) {
+        // A board that is plugged in while the machine runs is posted by its own PSP.
+        preset(nbio_2_3::mmBIOS_SCRATCH_7, nbio_2_3::ATOM_S7_ASIC_INIT_COMPLETE::set(0, 1));
+    }
     for (const Reg zero_after_reset :
          {nbio::regBIF_BX_PF0_MM_INDEX, nbio::regBIF_BX_PF0_MM_INDEX_HI,
           nbio::regBIF_BX0_PCIE_INDEX2, nbio::regBIF_BX0_PCIE_INDEX2_HI,

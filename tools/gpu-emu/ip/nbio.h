@@ -3,12 +3,14 @@
 // (MM_INDEX/MM_DATA) and SMN space (PCIE_INDEX2/PCIE_DATA2).
 // Thread: device loop only.
 // Does not model: changing the partition mode, BACO, the doorbell ranges (every doorbell arrives).
+// Registers without a note are those of NBIO 7.9.0, which NBIO 2.3 and 3.3 have at the same places.
 #pragma once
 
 #include <cstdint>
 
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
+#include "gpu-emu/ip/registers.h"
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/profiles/profile.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the few RLC registers the driver waits for or reads: safe mode and the GPU clock
-// counter.
+// Purpose: the few RLC registers the driver waits for or reads: safe mode, the GPU clock counter,
+// and that the RLC has loaded the firmware of the others.
 // Thread: device loop only.
 // Does not model: power gating, save and restore lists, SPM.
 #pragma once
@@ -9,6 +9,7 @@
 #include <functional>
 
 #include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/profiles/profile.h"
 
@@ -21,7 +22,7 @@ public:
     void reset(ResetKind kind) override;
 
 private:
-    const IpInstance& ip_;
+    GcLayout gc_;
     RegisterFile& registers_;
     std::function<uint64_t()> gpu_clock_;
 };

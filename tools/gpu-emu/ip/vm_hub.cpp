@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the hub registers, as gfxhub_v1_2.c, mmhub_v1_8.c and gmc_v9_0.c use them.
+// Purpose: the hub registers, as gfxhub_v1_2.c, mmhub_v1_8.c and gmc_v9_0.c use them, and
+// gfxhub_v2_1.c, mmhub_v2_0.c and gmc_v10_0.c.
 // Thread: device loop only.
 // Does not model: see vm_hub.h.
 #include "gpu-emu/ip/vm_hub.h"
 
 #include <utility>
 
+#include "gpu-emu/ip/regs/gc_10_3_0.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/regs/mmhub_2_0_0.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 
 namespace gpuemu {
 namespace {
 
-namespace hub = mmhub_1_8_0;  // its fields stand for those of both
+namespace hub = mmhub_1_8_0;  // its fields stand for those of all hubs
 
 // soc15_ih_clientid.h, irqsrcs_vmc_1_0.h (VMC_1_0__SRCID__VM_FAULT, UTCL2_1_0__SRCID__FAULT).
 constexpr uint8_t SOC15_IH_CLIENTID_VMC = 0x12;
@@ -23,8 +26,9 @@ constexpr uint8_t source_fault = 0;
 // Nodes of the first die: 0 is the AID, 1 its first XCC (gfx_v9_4_3_ih_to_xcc_inst()).
 constexpr uint8_t node_id_aid0 = 0;
 constexpr uint8_t node_id_xcc0 = 1;
+constexpr uint8_t no_node = 0;  // GFX10 has no nodes
 
-constexpr uint32_t fault_client_cpc = 5;  // gfxhub_client_ids[] of gmc_v9_0.c
+constexpr uint32_t fault_client_cpc = 5;  // gfxhub_client_ids[] of gmc_v9_0.c and gfxhub_v2_1.c
 constexpr uint32_t fault_client_unsaid = 0;
 
 // PERMISSION_FAULTS, one bit per missing permission, and WALKER_ERROR (gmc_v9_0.c prints both).
@@ -45,8 +49,30 @@ constexpr unsigned page_shift = 12;
 }  // namespace
 
 VmHubLayout gfx_hub_layout(const Profile& profile) {
+    const IpInstance& ip = profile.ip(HwId::GC);
+    if (ip.major == 10) {
+        namespace gc = gc_10_3_0;
+        return {ip,
+                SOC15_IH_CLIENTID_UTCL2,
+                no_node,
+                0,
+                osssys_4_4_2::regIH_VMID_0_LUT,
+                fault_client_cpc,
+                gc::mmGCMC_VM_FB_LOCATION_BASE,
+                gc::mmGCMC_VM_FB_LOCATION_TOP,
+                gc::mmGCMC_VM_FB_OFFSET,
+                gc::mmGCVM_CONTEXT0_CNTL,
+                gc::mmGCVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
+                gc::mmGCVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
+                gc::mmGCVM_INVALIDATE_ENG0_SEM,
+                gc::mmGCVM_INVALIDATE_ENG0_REQ,
+                gc::mmGCVM_INVALIDATE_ENG0_ACK,
+                gc::mmGCVM_L2_PROTECTION_FAULT_CNTL,
+                gc::mmGCVM_L2_PROTECTION_FAULT_STATUS,
+                gc::mmGCVM_L2_PROTECTION_FAULT_ADDR_LO32};
+    }
     namespace gc = gc_9_4_3;
-    return {profile.ip(HwId::GC),
+    return {ip,
             SOC15_IH_CLIENTID_UTCL2,
             node_id_xcc0,
             0,
@@ -67,8 +93,30 @@ VmHubLayout gfx_hub_layout(const Profile& profile) {
 }
 
 VmHubLayout mm_hub_layout(const Profile& profile) {
+    const IpInstance& ip = profile.ip(HwId::MMHUB);
+    if (ip.major == 2) {
+        namespace mm = mmhub_2_0_0;
+        return {ip,
+                SOC15_IH_CLIENTID_VMC,
+                no_node,
+                1,
+                osssys_4_4_2::regIH_VMID_0_LUT_MM,
+                fault_client_unsaid,
+                mm::mmMMMC_VM_FB_LOCATION_BASE,
+                mm::mmMMMC_VM_FB_LOCATION_TOP,
+                mm::mmMMMC_VM_FB_OFFSET,
+                mm::mmMMVM_CONTEXT0_CNTL,
+                mm::mmMMVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,
+                mm::mmMMVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,
+                mm::mmMMVM_INVALIDATE_ENG0_SEM,
+                mm::mmMMVM_INVALIDATE_ENG0_REQ,
+                mm::mmMMVM_INVALIDATE_ENG0_ACK,
+                mm::mmMMVM_L2_PROTECTION_FAULT_CNTL,
+                mm::mmMMVM_L2_PROTECTION_FAULT_STATUS,
+                mm::mmMMVM_L2_PROTECTION_FAULT_ADDR_LO32};
+    }
     namespace mm = mmhub_1_8_0;
-    return {profile.ip(HwId::MMHUB),
+    return {ip,
             SOC15_IH_CLIENTID_VMC,
             node_id_aid0,
             1,

@@ -33,8 +33,8 @@ struct VmHubLayout {
     Reg VM_L2_PROTECTION_FAULT_ADDR_LO32;
 };
 
-VmHubLayout gfx_hub_layout(const Profile& profile);  // GC 9.4.3
-VmHubLayout mm_hub_layout(const Profile& profile);   // MMHUB 1.8.0
+VmHubLayout gfx_hub_layout(const Profile& profile);  // GC 9.4.3 and 10.3.0
+VmHubLayout mm_hub_layout(const Profile& profile);   // MMHUB 1.8.0 and 2.x
 
 /// What the walk needs of a layout.
 VmHubRegisters walk_registers(const VmHubLayout& layout);

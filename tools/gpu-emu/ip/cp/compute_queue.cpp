@@ -14,8 +14,6 @@ namespace gc = gc_9_4_3;
 namespace {
 
 constexpr uint8_t SOC15_IH_CLIENTID_GRBM_CP = 0x14;
-constexpr uint8_t node_id_xcc0 =
-    1;  // gfx_v9_4_3_ih_to_xcc_inst(): node 0 is the AID, 1 its first XCC
 
 }  // namespace
 
@@ -99,7 +97,7 @@ InterruptEntry ComputeQueue::interrupt(uint8_t source_id, uint32_t context_id) c
             .ring_id = ring_id(),
             .vmid = static_cast<uint8_t>(vmid_),
             .pasid = owner_.pasid,
-            .node_id = node_id_xcc0,
+            .node_id = ih_node_,
             .data = {context_id, 0, 0, 0}};
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one mapped compute queue (KIQ, KCQ, HIQ or a user's): what the MEC knows of it while it
-// runs. Thread: device loop only. Does not model: priorities and quanta; all queues take turns.
+// runs; or a graphics queue, whose slot is one of ME0 (me.h). Thread: device loop only. Does not
+// model: priorities and quanta; all queues take turns.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ namespace gpuemu {
 
 class ComputeQueue {
 public:
-    explicit ComputeQueue(unsigned slot) : slot_(slot) {}
+    /// `ih_node`: NODE_ID of its interrupts.
+    ComputeQueue(unsigned slot, uint8_t ih_node) : slot_(slot), ih_node_(ih_node) {}
 
     /// Begins to run what the registers describe.
     void activate(const HqdBank::Registers& hqd, const QueueOwner& owner);
@@ -59,6 +61,7 @@ public:
 
 private:
     unsigned slot_;
+    uint8_t ih_node_;
     bool active_ = false;
     bool aql_ = false;
     bool reports_rptr_ = false;

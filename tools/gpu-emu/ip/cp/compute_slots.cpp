@@ -17,9 +17,9 @@ constexpr unsigned end_mec_slot = 3 * HqdBank::slots_per_me;  // behind ME2
 }  // namespace
 
 ComputeSlots::ComputeSlots(const Engines::Context& context)
-    : context_(context), bank_(context.registers, context.profile.ip(HwId::GC)) {
+    : context_(context), bank_(context.registers, gc_layout(context.profile)) {
     for (unsigned slot = 0; slot < HqdBank::slots; ++slot) {
-        queues_.emplace_back(slot);
+        queues_.emplace_back(slot, gc_layout(context.profile).ih_node);
     }
 }
 

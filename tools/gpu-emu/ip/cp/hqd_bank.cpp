@@ -24,10 +24,10 @@ void HqdBank::Registers::set_pair(Reg low, uint64_t value) {
     values_[index(low) + 1] = static_cast<uint32_t>(value >> 32);
 }
 
-HqdBank::HqdBank(const RegisterFile& registers, const IpInstance& gc)
+HqdBank::HqdBank(const RegisterFile& registers, const GcLayout& gc)
     : registers_(registers),
-      first_dword_(gpuemu::at(gc, gc::regCP_MQD_BASE_ADDR)),
-      grbm_gfx_cntl_(gpuemu::at(gc, gc::regGRBM_GFX_CNTL)),
+      first_dword_(gpuemu::at(gc.ip, gc.CP_MQD_BASE_ADDR)),
+      grbm_gfx_cntl_(gpuemu::at(gc.ip, gc.GRBM_GFX_CNTL)),
       bank_(slots) {}
 
 unsigned HqdBank::selected() const {

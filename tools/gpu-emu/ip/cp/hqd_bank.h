@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the HQD (hardware queue descriptor) registers: one window in the register space, banked
-// per queue by regGRBM_GFX_CNTL, loaded from and saved to the MQD in memory. Thread: device loop
-// only. Does not model: the VMID field of regGRBM_GFX_CNTL (the HQD window is not banked by it).
+// per queue by regGRBM_GFX_CNTL, loaded from and saved to the MQD in memory. The registers have the
+// names of GC 9.4.3; GC 10.3.0 has them in the same order elsewhere.
+// Thread: device loop only. Does not model: the VMID field of regGRBM_GFX_CNTL (the HQD window is
+// not banked by it).
 #pragma once
 
 #include <array>
@@ -10,6 +12,7 @@
 
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/profiles/profile.h"
 
@@ -39,7 +42,7 @@ public:
         std::array<uint32_t, window> values_{};
     };
 
-    HqdBank(const RegisterFile& registers, const IpInstance& gc);
+    HqdBank(const RegisterFile& registers, const GcLayout& gc);
 
     static constexpr unsigned slot(unsigned me, unsigned pipe, unsigned queue) {
         return me * slots_per_me + pipe * queues_per_pipe + queue;
@@ -52,7 +55,8 @@ public:
 
     Registers& operator[](unsigned slot) { return bank_[slot]; }
 
-    /// Reads the HQD part of a v9_mqd. False on a fault: the registers stay as they were.
+    /// Reads the HQD part of a v9_mqd or v10_compute_mqd. False on a fault: the registers stay as
+    /// they were.
     bool load_mqd(const Port& port, unsigned slot, uint64_t mqd);
 
     /// Writes the registers that running changes (read and write pointer, unfinished indirect

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the registers of NBIO 2.3 and 3.3 that are not where NBIO 7.9.0 has them; numbers and
+// names from drivers/gpu/drm/amd/include/asic_reg/nbio/nbio_2_3_{offset,sh_mask}.h.
+// Thread: constants.
+#pragma once
+
+#include "gpu-emu/ip/registers.h"
+
+namespace gpuemu::nbio_2_3 {
+
+inline constexpr Reg mmRCC_DEV0_EPF0_STRAP0{0x0011, 2};
+
+// What the video BIOS leaves for the driver (ATOM_S7 of include/atombios.h).
+inline constexpr Reg mmBIOS_SCRATCH_0{0x0038, 1};
+inline constexpr Reg mmBIOS_SCRATCH_7{0x003f, 1};
+using ATOM_S7_ASIC_INIT_COMPLETE = Field<9, 9>;
+
+}  // namespace gpuemu::nbio_2_3
