@@ -3,29 +3,34 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/engines.h"
 
-#include <algorithm>
 #include <utility>
 #include <vector>
 
+#include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/mec.h"
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
+#include "gpu-emu/ip/sdma/sdma_layout.h"
 
 namespace gpuemu {
 
 struct Engines::Impl {
     explicit Impl(Context given) : context(std::move(given)) {
-        const auto instances =
-            std::ranges::count(context.profile.ips, HwId::SDMA0, &IpInstance::hw_id);
         std::vector<SdmaEngine*> pointers;
-        for (unsigned instance = 0; instance < static_cast<unsigned>(instances); ++instance) {
-            sdma.push_back(std::make_unique<SdmaEngine>(context, instance));
+        for (const SdmaLayout& layout : sdma_layouts(context.profile)) {
+            const auto instance = static_cast<unsigned>(sdma.size());
+            sdma.push_back(std::make_unique<SdmaEngine>(context, instance, layout));
             pointers.push_back(sdma.back().get());
         }
-        mec = std::make_unique<Mec>(context, pointers);
+        if (gc_layout(context.profile).graphics_ring) {
+            me = std::make_unique<Me>(context);
+        }
+        mec = std::make_unique<Mec>(context, me.get(), pointers);
     }
 
     Context context;
     std::vector<std::unique_ptr<SdmaEngine>> sdma;
+    std::unique_ptr<Me> me;  // null: the GC has no graphics ring
     std::unique_ptr<Mec> mec;
 };
 
@@ -35,6 +40,9 @@ Engines::~Engines() = default;
 
 bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
     bool owned = impl_->mec->ring_doorbell(index, value);
+    if (impl_->me) {
+        owned = impl_->me->ring_doorbell(index, value) || owned;
+    }
     for (const auto& engine : impl_->sdma) {
         owned = engine->ring_doorbell(index, value) || owned;
     }
@@ -43,6 +51,9 @@ bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
 
 void Engines::reset() {
     impl_->mec->reset();
+    if (impl_->me) {
+        impl_->me->reset();
+    }
     for (const auto& engine : impl_->sdma) {
         engine->reset();
     }
@@ -58,6 +69,9 @@ void Engines::reset_sdma(uint32_t instances) {
 
 std::string Engines::describe() const {
     std::string lines = impl_->mec->describe();
+    if (impl_->me) {
+        lines += impl_->me->describe();
+    }
     for (const auto& engine : impl_->sdma) {
         lines += engine->describe();
     }

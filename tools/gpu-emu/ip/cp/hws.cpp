@@ -7,24 +7,23 @@
 
 #include <algorithm>
 
+#include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/pm4.h"
 #include "gpu-emu/ip/cp/port.h"
-#include "gpu-emu/ip/regs/gc_9_4_3.h"
-#include "gpu-emu/ip/regs/mmhub_1_8_0.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
+#include "gpu-emu/ip/vm_hub.h"
 
 namespace gpuemu {
-
-namespace gc = gc_9_4_3;
 
 namespace {
 
 constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr unsigned vmids = 16;
 
-// asic_reg/athub/athub_1_8_0_{offset,sh_mask}.h; nothing else of ATHUB has a meaning here.
+// asic_reg/athub/athub_{1_8_0,2_1_0}_{offset,sh_mask}.h; nothing else of ATHUB has a meaning here.
 constexpr Reg regATC_VMID0_PASID_MAPPING{0x003f, 0};
+constexpr Reg mmATC_VMID0_PASID_MAPPING{0x0047, 0};
 constexpr uint32_t ATC_VMID0_PASID_MAPPING__VALID_MASK = 0x80000000;
 
 const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
@@ -34,17 +33,23 @@ const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
 
 }  // namespace
 
-Hws::Hws(const Engines::Context& context, ComputeSlots& slots, std::span<SdmaEngine* const> sdma,
-         Oddities& oddities)
-    : context_(context), slots_(slots), sdma_(sdma.begin(), sdma.end()), oddities_(oddities) {
-    page_table_base_dwords_.push_back(
-        at(context.profile.ip(HwId::GC), gc::regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
-    if (const IpInstance* mmhub = find_ip(context.profile, HwId::MMHUB)) {
-        page_table_base_dwords_.push_back(
-            at(*mmhub, mmhub_1_8_0::regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
+Hws::Hws(const Engines::Context& context, ComputeSlots& slots, Me* me,
+         std::span<SdmaEngine* const> sdma, Oddities& oddities)
+    : context_(context),
+      slots_(slots),
+      me_(me),
+      sdma_(sdma.begin(), sdma.end()),
+      oddities_(oddities) {
+    const auto add_hub = [this](const VmHubLayout& hub) {
+        page_table_base_dwords_.push_back(at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
+    };
+    add_hub(gfx_hub_layout(context.profile));
+    if (find_ip(context.profile, HwId::MMHUB) != nullptr) {
+        add_hub(mm_hub_layout(context.profile));
     }
     if (const IpInstance* athub = find_ip(context.profile, HwId::ATHUB)) {
-        pasid_mapping_dword_ = at(*athub, regATC_VMID0_PASID_MAPPING);
+        pasid_mapping_dword_ =
+            at(*athub, athub->major == 2 ? mmATC_VMID0_PASID_MAPPING : regATC_VMID0_PASID_MAPPING);
     }
     if (const IpInstance* osssys = find_ip(context.profile, HwId::OSSSYS)) {
         pasid_lut_dwords_ = {at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT),
@@ -98,6 +103,10 @@ void Hws::map_specified(Body body) {
         map_sdma(engine - pm4::ENGINE_SDMA0, request);
         return;
     }
+    if (engine == pm4::ENGINE_GFX && me_ != nullptr) {
+        map_graphics(body, request);
+        return;
+    }
     const unsigned slot =
         HqdBank::slot(pm4::MAP_QUEUES__ME::get(body[0]) + 1, pm4::MAP_QUEUES__PIPE::get(body[0]),
                       pm4::MAP_QUEUES__QUEUE::get(body[0]));
@@ -134,6 +143,13 @@ void Hws::map_scheduled(Body body) {
         oddities_.note("hws_no_free_slot", pm4::PACKET3_MAP_QUEUES);
     } else if (!slots_.map(*slot, request)) {
         oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+    }
+}
+
+void Hws::map_graphics(Body body, const MapRequest& request) {
+    if (!me_->map(pm4::MAP_QUEUES__PIPE::get(body[0]), pm4::MAP_QUEUES__QUEUE::get(body[0]),
+                  request)) {
+        oddities_.note("map_graphics_queue_failed", pm4::PACKET3_MAP_QUEUES);
     }
 }
 
@@ -197,6 +213,9 @@ void Hws::unmap_if(const QueueSelector& selected) {
         if (queue.active() && selected(queue.owner(), queue.doorbell())) {
             slots_.unmap(queue.slot());
         }
+    }
+    if (me_ != nullptr) {
+        me_->unmap_queues(selected);
     }
     for (SdmaEngine* engine : sdma_) {
         engine->unmap_queues(selected);

@@ -20,6 +20,7 @@
 
 namespace gpuemu {
 
+class Me;
 class SdmaEngine;
 
 class Hws {
@@ -27,8 +28,9 @@ public:
     /// Packet behind its header.
     using Body = std::span<const uint32_t>;
 
-    Hws(const Engines::Context& context, ComputeSlots& slots, std::span<SdmaEngine* const> sdma,
-        Oddities& oddities);
+    /// `me`: whose queues the KIQ maps; null: there is none.
+    Hws(const Engines::Context& context, ComputeSlots& slots, Me* me,
+        std::span<SdmaEngine* const> sdma, Oddities& oddities);
 
     void set_resources(Body body);
 
@@ -54,6 +56,7 @@ private:
     void unmap_if(const QueueSelector& selected);
     void map_specified(Body body);
     void map_scheduled(Body body);
+    void map_graphics(Body body, const MapRequest& request);
     void map_sdma(unsigned instance, const MapRequest& request);
     std::optional<unsigned> free_vmid() const;
     std::optional<unsigned> free_slot() const;
@@ -61,6 +64,7 @@ private:
 
     const Engines::Context& context_;
     ComputeSlots& slots_;
+    Me* me_;
     std::vector<SdmaEngine*> sdma_;
     Oddities& oddities_;
     std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of both hubs

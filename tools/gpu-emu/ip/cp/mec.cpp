@@ -6,16 +6,14 @@
 #include <fmt/format.h>
 
 #include "gpu-emu/ip/cp/take_turns.h"
-#include "gpu-emu/ip/regs/gc_9_4_3.h"
+#include "gpu-emu/ip/gc_layout.h"
 
 namespace gpuemu {
 
-namespace gc = gc_9_4_3;
-
-Mec::Mec(const Engines::Context& context, std::span<SdmaEngine* const> sdma)
+Mec::Mec(const Engines::Context& context, Me* me, std::span<SdmaEngine* const> sdma)
     : context_(context),
       slots_(context),
-      hws_(context, slots_, sdma, oddities_),
+      hws_(context, slots_, me, sdma, oddities_),
       pm4_(context, hws_, oddities_),
       aql_(context, oddities_) {
     claim_registers();
@@ -23,7 +21,7 @@ Mec::Mec(const Engines::Context& context, std::span<SdmaEngine* const> sdma)
 
 void Mec::claim_registers() {
     RegisterFile& registers = context_.registers;
-    const IpInstance& gc_ip = context_.profile.ip(HwId::GC);
+    const GcLayout gc = gc_layout(context_.profile);
     registers.on_read(slots_.first_dword(), HqdBank::window,
                       [this](uint32_t dword) { return slots_.read(dword); });
     registers.on_write(slots_.first_dword(), HqdBank::window,
@@ -31,12 +29,11 @@ void Mec::claim_registers() {
                            slots_.write(dword, value);
                            context_.kicker.kick(*this);
                        });
-    registers.on_write(at(gc_ip, gc::regCP_PQ_WPTR_POLL_CNTL1), 1,
-                       [this](uint32_t, uint32_t value) {
-                           slots_.poll_wptr(value);
-                           context_.kicker.kick(*this);
-                       });
-    registers.on_write(at(gc_ip, gc::regCP_MEC_CNTL), 1,
+    registers.on_write(at(gc.ip, gc.CP_PQ_WPTR_POLL_CNTL1), 1, [this](uint32_t, uint32_t value) {
+        slots_.poll_wptr(value);
+        context_.kicker.kick(*this);
+    });
+    registers.on_write(at(gc.ip, gc.CP_MEC_CNTL), 1,
                        [this](uint32_t, uint32_t value) { slots_.reset_pipes(value); });
 }
 

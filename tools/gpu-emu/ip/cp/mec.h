@@ -20,8 +20,8 @@ namespace gpuemu {
 
 class Mec : public Engine {
 public:
-    /// `sdma`: the instances whose user queues the scheduler maps. They outlive the MEC.
-    Mec(const Engines::Context& context,
+    /// `me`, if there is one, and `sdma`: whose queues the scheduler maps. They outlive the MEC.
+    Mec(const Engines::Context& context, Me* me,
         std::span<SdmaEngine* const> sdma);  // claims its registers
 
     Turn run(Budget& budget) override;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: PM4, the packet format of the command processors: headers, opcodes and the fields the
-// model reads. Names and numbers from drivers/gpu/drm/amd/amdgpu/soc15d.h, amdkfd/kfd_pm4_opcodes.h
-// and kfd_pm4_headers_{ai,aldebaran}.h. Thread: constants and pure functions.
+// model reads. Names and numbers from drivers/gpu/drm/amd/amdgpu/soc15d.h and nvd.h,
+// amdkfd/kfd_pm4_opcodes.h and kfd_pm4_headers_{ai,aldebaran}.h. Thread: constants and pure
+// functions.
 #pragma once
 
 #include <cstdint>
@@ -20,6 +21,7 @@ enum Opcode : uint8_t {
     PACKET3_COND_EXEC = 0x22,
     PACKET3_PRED_EXEC = 0x23,
     PACKET3_CONTEXT_CONTROL = 0x28,
+    PACKET3_INDIRECT_BUFFER_CNST = 0x33,
     PACKET3_WRITE_DATA = 0x37,
     PACKET3_WAIT_REG_MEM = 0x3c,
     PACKET3_INDIRECT_BUFFER = 0x3f,
@@ -27,6 +29,7 @@ enum Opcode : uint8_t {
     PACKET3_PFP_SYNC_ME = 0x42,
     PACKET3_EVENT_WRITE = 0x46,
     PACKET3_RELEASE_MEM = 0x49,
+    PACKET3_PREAMBLE_CNTL = 0x4a,
     PACKET3_DMA_DATA = 0x50,
     PACKET3_ACQUIRE_MEM = 0x58,
     PACKET3_SET_CONFIG_REG = 0x68,
@@ -160,7 +163,8 @@ enum EngineSel : uint32_t {
     ENGINE_COMPUTE = 0,
     ENGINE_HIQ = 1,
     ENGINE_SDMA0 = 2,
-    ENGINE_SDMA1 = 3
+    ENGINE_SDMA1 = 3,
+    ENGINE_GFX = 4
 };
 enum ExtendedEngineSel : uint32_t {
     LEGACY_ENGINE_SEL = 0,

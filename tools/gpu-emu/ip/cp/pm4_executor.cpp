@@ -4,6 +4,7 @@
 #include "gpu-emu/ip/cp/pm4_executor.h"
 
 #include "gpu-emu/ip/cp/memory_ops.h"
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
@@ -17,19 +18,24 @@ constexpr uint8_t GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT = 178;
 constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
 
+uint32_t cpc_int_status_dword(const Profile& profile) {
+    const GcLayout gc = gc_layout(profile);
+    return at(gc.ip, gc.CPC_INT_STATUS);
+}
+
 }  // namespace
 
-Pm4Executor::Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities)
+Pm4Executor::Pm4Executor(const Engines::Context& context, Oddities& oddities)
     : context_(context),
-      hws_(hws),
       oddities_(oddities),
-      cpc_int_status_dword_(at(context.profile.ip(HwId::GC), gc::regCPC_INT_STATUS)) {
+      cpc_int_status_dword_(cpc_int_status_dword(context.profile)) {
     using enum pm4::Opcode;
     for (const pm4::Opcode no_effect :
          {PACKET3_NOP, PACKET3_SET_BASE, PACKET3_CLEAR_STATE, PACKET3_DISPATCH_DIRECT,
-          PACKET3_DISPATCH_INDIRECT, PACKET3_CONTEXT_CONTROL, PACKET3_PFP_SYNC_ME,
-          PACKET3_EVENT_WRITE, PACKET3_ACQUIRE_MEM, PACKET3_SWITCH_BUFFER, PACKET3_FRAME_CONTROL,
-          PACKET3_INVALIDATE_TLBS, PACKET3_RUN_CLEANER_SHADER, PACKET3_RUN_CLEANER_SHADER_9_0}) {
+          PACKET3_DISPATCH_INDIRECT, PACKET3_CONTEXT_CONTROL, PACKET3_INDIRECT_BUFFER_CNST,
+          PACKET3_PFP_SYNC_ME, PACKET3_EVENT_WRITE, PACKET3_PREAMBLE_CNTL, PACKET3_ACQUIRE_MEM,
+          PACKET3_SWITCH_BUFFER, PACKET3_FRAME_CONTROL, PACKET3_INVALIDATE_TLBS,
+          PACKET3_RUN_CLEANER_SHADER, PACKET3_RUN_CLEANER_SHADER_9_0}) {
         add(no_effect, &Pm4Executor::nop, 0);
     }
     add(PACKET3_SET_CONFIG_REG, &Pm4Executor::set_config_reg, 2, true);
@@ -45,6 +51,12 @@ Pm4Executor::Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& od
     add(PACKET3_ATOMIC_MEM, &Pm4Executor::atomic_mem, 8);
     add(PACKET3_COND_EXEC, &Pm4Executor::cond_exec, 4);
     add(PACKET3_PRED_EXEC, &Pm4Executor::pred_exec, 1);
+}
+
+Pm4Executor::Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities)
+    : Pm4Executor(context, oddities) {
+    using enum pm4::Opcode;
+    hws_ = &hws;
     add(PACKET3_SET_RESOURCES, &Pm4Executor::set_resources, 7, true);
     add(PACKET3_MAP_PROCESS, &Pm4Executor::map_process, 3, true);
     add(PACKET3_MAP_QUEUES, &Pm4Executor::map_queues, 6, true);
@@ -348,27 +360,27 @@ Step Pm4Executor::pred_exec(ComputeQueue&, Body body, Budget&) {
 }
 
 Step Pm4Executor::set_resources(ComputeQueue&, Body body, Budget&) {
-    hws_.set_resources(body);
+    hws_->set_resources(body);
     return Step::done;
 }
 
 Step Pm4Executor::map_process(ComputeQueue&, Body body, Budget&) {
-    hws_.map_process(body);
+    hws_->map_process(body);
     return Step::done;
 }
 
 Step Pm4Executor::map_queues(ComputeQueue&, Body body, Budget&) {
-    hws_.map_queues(body);
+    hws_->map_queues(body);
     return Step::done;
 }
 
 Step Pm4Executor::unmap_queues(ComputeQueue&, Body body, Budget&) {
-    hws_.unmap_queues(body);
+    hws_->unmap_queues(body);
     return Step::done;
 }
 
 Step Pm4Executor::query_status(ComputeQueue& queue, Body body, Budget&) {
-    hws_.query_status(queue, body);
+    hws_->query_status(queue, body);
     return Step::done;
 }
 
@@ -379,7 +391,7 @@ Step Pm4Executor::run_list(ComputeQueue& queue, Body body, Budget&) {
         oddities_.note("hws_oversubscribed_run_list", pm4::PACKET3_RUN_LIST);
         return Step::done;
     }
-    hws_.begin_run_list();
+    hws_->begin_run_list();
     enter_behind_ = {join(body[0], body[1]) & pm4::ib_address_mask,
                      pm4::RUN_LIST__IB_SIZE::get(body[2]), queue.vmid()};
     return Step::done;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: carries out PM4 packets of compute queues.
+// Purpose: carries out PM4 packets of compute and graphics queues.
 // Thread: device loop only.
 // Does not model: caches and TLBs (their packets are done at once), dispatches (complete without
-// running), GDS, predication, GFX state beyond storing registers. An unprivileged buffer (VMID
+// running), draws, the constant engine and its buffers, GDS, predication, GFX state beyond storing
+// registers. An unprivileged buffer (VMID
 // other than 0) reaches shader registers only, and no scheduler packet.
 #pragma once
 
@@ -23,7 +24,10 @@ namespace gpuemu {
 
 class Pm4Executor {
 public:
+    /// Of the MEC: its firmware carries out the packets of the scheduler, too.
     Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities);
+    /// Of a micro engine that has no scheduler: to it those are unknown packets.
+    Pm4Executor(const Engines::Context& context, Oddities& oddities);
 
     /// The packet at the front of the queue, consumed when it is done.
     Step step(ComputeQueue& queue, Budget& budget);
@@ -72,7 +76,7 @@ private:
     Port port(const ComputeQueue& queue) const;
 
     const Engines::Context& context_;
-    Hws& hws_;
+    Hws* hws_ = nullptr;
     Oddities& oddities_;
     std::array<Entry, 256> table_;
     std::array<uint32_t, pm4::max_packet_dwords> packet_{};  // the one being executed

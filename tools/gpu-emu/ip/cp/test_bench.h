@@ -17,6 +17,7 @@
 
 #include "gpu-emu/core/engine.h"
 #include "gpu-emu/core/register_file.h"
+#include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/mec.h"
 #include "gpu-emu/ip/cp/port.h"
 #include "gpu-emu/ip/engines.h"
@@ -24,6 +25,7 @@
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/sdma_4_4_2.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
+#include "gpu-emu/ip/sdma/sdma_layout.h"
 #include "gpu-emu/mem/gpu_memory.h"
 #include "gpu-emu/profiles/profile.h"
 
@@ -156,14 +158,16 @@ public:
           registers(512u << 10),
           context{profile, registers, memory, interrupts, kicker, [this] { return clock; },
                   mutator},
-          sdma0(context, 0),
-          sdma1(context, 1),
-          mec(context, std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
+          sdma0(context, 0, sdma_layouts(profile).at(0)),
+          sdma1(context, 1, sdma_layouts(profile).at(1)),
+          me(context),
+          mec(context, &me, std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
           kiq(memory, kiq_ring, kiq_dwords) {}
 
     /// As after power-on; rings made of this memory are void.
     void reset() {
         mec.reset();
+        me.reset();
         sdma0.reset();
         sdma1.reset();
         registers.clear();
@@ -234,6 +238,7 @@ public:
     Engines::Context context;
     SdmaEngine sdma0;
     SdmaEngine sdma1;
+    Me me;
     Mec mec;
     Ring kiq;
 };

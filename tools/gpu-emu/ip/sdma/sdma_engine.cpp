@@ -18,7 +18,6 @@ namespace regs = sdma_4_4_2;
 
 namespace {
 
-constexpr uint8_t SOC15_IH_CLIENTID_SDMA0 = 0x08;  // further instances follow
 constexpr uint8_t SDMA0_4_0__SRCID__SDMA_TRAP = 224;
 
 constexpr unsigned rlc_queues = 8;
@@ -30,16 +29,12 @@ constexpr uint8_t ring_id_rlc = 2;
 
 }  // namespace
 
-SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance)
-    : context_(context),
-      instance_(instance),
-      name_(fmt::format("sdma{}", instance)),
-      oddities_(name_),
-      first_dword_(at(context.profile.ip(HwId::SDMA0, instance), Reg{0, 0})) {
+SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance, const SdmaLayout& layout)
+    : context_(context), layout_(layout), name_(fmt::format("sdma{}", instance)), oddities_(name_) {
     RegisterFile& registers = context.registers;
     const auto add = [&](Reg first, unsigned index, std::string name, uint8_t ring_id) {
-        const uint32_t dword = first_dword_ + first.offset + index * regs::queue_stride;
-        queues_.emplace_back(registers, dword, std::move(name), ring_id);
+        const uint32_t dword = layout_.first_dword + first.offset + index * regs::queue_stride;
+        queues_.emplace_back(registers, dword, layout_.hub, std::move(name), ring_id);
     };
     add(regs::regSDMA_GFX_RB_CNTL, 0, "gfx", ring_id_gfx);
     add(regs::regSDMA_PAGE_RB_CNTL, 0, "page", ring_id_page);
@@ -57,7 +52,7 @@ SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance)
         registers.on_read(queue.first_dword() + regs::CONTEXT_STATUS, 1,
                           [this](uint32_t dword) { return context_status(dword); });
     }
-    registers.on_read(first_dword_ + regs::regSDMA_STATUS_REG.offset, 1,
+    registers.on_read(layout_.first_dword + regs::regSDMA_STATUS_REG.offset, 1,
                       [this](uint32_t) { return regs::SDMA_STATUS_REG__IDLE::set(0, idle()); });
 }
 
@@ -71,7 +66,7 @@ Step SdmaEngine::step(SdmaQueue& queue, Budget& budget) {
     std::array<uint32_t, sdma::max_fixed_dwords> begin{};
     const auto prefix =
         std::span(begin).first(std::min<uint64_t>(begin.size(), queue.stream.available()));
-    if (!queue.stream.fetch(context_.memory, Hub::mm, 0, prefix)) {
+    if (!queue.stream.fetch(context_.memory, layout_.hub, 0, prefix)) {
         return fetch_failed(queue);
     }
     const auto length = sdma::length(prefix);
@@ -114,6 +109,7 @@ Step SdmaEngine::execute(SdmaQueue& queue, Packet packet, uint32_t payload_dword
     switch (sdma::OP::get(header)) {
         case sdma::SDMA_OP_NOP:
         case sdma::SDMA_OP_PRE_EXE:  // selects among devices; this is the only one
+        case sdma::SDMA_OP_GCR_REQ:  // no cache holds anything
         case sdma::SDMA_OP_DUMMY_TRAP: return Step::done;
         case sdma::SDMA_OP_COPY: return copy(queue, packet, budget);
         case sdma::SDMA_OP_WRITE: return write(queue, packet, payload_dwords, budget);
@@ -157,7 +153,8 @@ Step SdmaEngine::write(SdmaQueue& queue, Packet packet, uint32_t payload_dwords,
     while (queue.progress < payload_dwords) {
         const auto data = std::span(buffer).first(
             std::min<uint64_t>(buffer.size(), payload_dwords - queue.progress));
-        if (!queue.stream.fetch(context_.memory, Hub::mm, packet.size() + queue.progress, data)) {
+        if (!queue.stream.fetch(context_.memory, layout_.hub, packet.size() + queue.progress,
+                                data)) {
             return Step::done;
         }
         const uint64_t destination = address + queue.progress * sizeof(uint32_t);
@@ -188,18 +185,20 @@ Step SdmaEngine::indirect(SdmaQueue& queue, Packet packet) {
 }
 
 Step SdmaEngine::trap(const SdmaQueue& queue, Packet packet) {
-    context_.interrupts.raise(
-        {.client_id = static_cast<uint8_t>(SOC15_IH_CLIENTID_SDMA0 + instance_),
-         .source_id = SDMA0_4_0__SRCID__SDMA_TRAP,
-         .ring_id = queue.ring_id(),
-         .vmid = static_cast<uint8_t>(queue.stream.vmid()),
-         .pasid = queue.owner().pasid,
-         .node_id = 0,  // the AID
-         .data = {sdma::INT_CONTEXT::get(packet[1]), 0, 0, 0}});
+    context_.interrupts.raise({.client_id = layout_.ih_client,
+                               .source_id = SDMA0_4_0__SRCID__SDMA_TRAP,
+                               .ring_id = queue.ring_id(),
+                               .vmid = static_cast<uint8_t>(queue.stream.vmid()),
+                               .pasid = queue.owner().pasid,
+                               .node_id = 0,  // the AID, where there are nodes
+                               .data = {sdma::INT_CONTEXT::get(packet[1]), 0, 0, 0}});
     return Step::done;
 }
 
 Step SdmaEngine::poll_regmem(SdmaQueue& queue, Packet packet) {
+    if (sdma::SUB_OP::get(packet[0]) == sdma::SDMA_SUBOP_VM_INVALIDATION) {
+        return Step::done;  // no TLB holds anything
+    }
     if (sdma::SUB_OP::get(packet[0]) != sdma::SDMA_SUBOP_POLL_REGMEM) {
         return unsupported(packet);
     }
@@ -308,7 +307,7 @@ Step SdmaEngine::unsupported(Packet packet) {
 }
 
 Port SdmaEngine::port(const SdmaQueue& queue) const {
-    return {context_.memory, Hub::mm, queue.stream.vmid()};
+    return {context_.memory, layout_.hub, queue.stream.vmid()};
 }
 
 bool SdmaEngine::ring_doorbell(uint32_t index, uint64_t value) {
@@ -346,7 +345,7 @@ void SdmaEngine::reset() {
     }
     const uint32_t end =
         queues_.front().first_dword() + static_cast<uint32_t>(queues_.size()) * regs::queue_stride;
-    for (uint32_t dword = first_dword_; dword < end; ++dword) {
+    for (uint32_t dword = layout_.first_dword; dword < end; ++dword) {
         context_.registers.raw(dword) = 0;
     }
     next_ = 0;

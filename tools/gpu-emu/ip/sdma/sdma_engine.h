@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: one SDMA 4.4.2 instance: its queues (GFX, PAGE, RLC0..7) and the execution of their
-// packets. Thread: device loop only. Does not model: tiled, sub-window, broadcast, physical and
-// dirty-page copies, PTE copies, semaphores (each counted and skipped at its full length); endian
-// swaps; SDMA_CNTL.TRAP_ENABLE; a parked queue does not hold up the others.
+// Purpose: one SDMA 4.4.2 or 5.2 instance: its queues (GFX, PAGE, RLC0..7) and the execution of
+// their packets. Thread: device loop only. Does not model: tiled, sub-window, broadcast, physical
+// and dirty-page copies, PTE copies, semaphores (each counted and skipped at its full length);
+// endian swaps; SDMA_CNTL.TRAP_ENABLE; a parked queue does not hold up the others.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +17,7 @@
 #include "gpu-emu/ip/cp/queue_owner.h"
 #include "gpu-emu/ip/cp/step.h"
 #include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/sdma/sdma_layout.h"
 #include "gpu-emu/ip/sdma/sdma_packets.h"
 #include "gpu-emu/ip/sdma/sdma_queue.h"
 
@@ -24,7 +25,8 @@ namespace gpuemu {
 
 class SdmaEngine : public Engine {
 public:
-    SdmaEngine(const Engines::Context& context, unsigned instance);  // claims its registers
+    /// Claims its registers.
+    SdmaEngine(const Engines::Context& context, unsigned instance, const SdmaLayout& layout);
 
     Turn run(Budget& budget) override;
     const char* name() const override { return name_.c_str(); }
@@ -69,10 +71,9 @@ private:
     bool idle() const;
 
     const Engines::Context& context_;
-    unsigned instance_;
+    SdmaLayout layout_;
     std::string name_;
     Oddities oddities_;
-    uint32_t first_dword_;
     std::vector<SdmaQueue> queues_;
     size_t next_ = 0;  // queue whose turn it is
 

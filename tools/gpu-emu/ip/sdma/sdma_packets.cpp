@@ -37,6 +37,7 @@ uint32_t poll_dwords(uint32_t header) {
         case SDMA_SUBOP_POLL_REG_WRITE_MEM: return 4;
         case SDMA_SUBOP_POLL_DBIT_WRITE_MEM: return 5;
         case SDMA_SUBOP_POLL_MEM_VERIFY: return 13;
+        case SDMA_SUBOP_VM_INVALIDATION: return 4;
         default: return 1;
     }
 }
@@ -54,7 +55,8 @@ uint32_t fixed_dwords(uint32_t header) {
         case SDMA_OP_TIMESTAMP:
         case SDMA_OP_SRBM_WRITE: return 3;
         case SDMA_OP_POLL_REGMEM: return poll_dwords(header);
-        case SDMA_OP_COND_EXE: return 5;
+        case SDMA_OP_COND_EXE:
+        case SDMA_OP_GCR_REQ: return 5;
         case SDMA_OP_ATOMIC: return 8;
         case SDMA_OP_CONST_FILL: return SUB_OP::get(header) == SDMA_SUBOP_DATA_FILL_MULTI ? 6 : 5;
         case SDMA_OP_PTEPDE: return ptepde_dwords(header);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the packets of SDMA 4.x: opcodes, fields, lengths. Names and numbers from
-// drivers/gpu/drm/amd/amdgpu/vega10_sdma_pkt_open.h.
+// Purpose: the packets of SDMA 4.x, and what 5.x has besides: opcodes, fields, lengths. Names and
+// numbers from drivers/gpu/drm/amd/amdgpu/{vega10,navi10}_sdma_pkt_open.h.
 // Thread: constants and pure functions.
 #pragma once
 
@@ -29,6 +29,7 @@ enum Opcode : uint8_t {
     SDMA_OP_SRBM_WRITE = 14,
     SDMA_OP_PRE_EXE = 15,
     SDMA_OP_DUMMY_TRAP = 16,
+    SDMA_OP_GCR_REQ = 17,  // SDMA 5
 };
 
 enum CopySubop : uint8_t {
@@ -54,6 +55,7 @@ enum PollSubop : uint8_t {
     SDMA_SUBOP_POLL_REG_WRITE_MEM = 1,
     SDMA_SUBOP_POLL_DBIT_WRITE_MEM = 2,
     SDMA_SUBOP_POLL_MEM_VERIFY = 3,
+    SDMA_SUBOP_VM_INVALIDATION = 4,  // SDMA 5
 };
 enum TimestampSubop : uint8_t {
     SDMA_SUBOP_TIMESTAMP_SET = 0,

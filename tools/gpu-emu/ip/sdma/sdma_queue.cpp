@@ -89,7 +89,7 @@ bool SdmaQueue::map(GpuMemory& memory, const MapRequest& request) {
     set(DOORBELL_OFFSET,
         regs::DOORBELL_OFFSET__OFFSET::set(reg(DOORBELL_OFFSET), request.doorbell));
     if (request.wptr_address != 0) {
-        const auto wptr = memory.read64(Hub::mm, vmid(), request.wptr_address);
+        const auto wptr = memory.read64(hub_, vmid(), request.wptr_address);
         set_pair(RB_WPTR, wptr.value_or(pair(RB_RPTR)));
     }
     start();
@@ -122,7 +122,7 @@ void SdmaQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
     // HI is the lower register of this pair.
     const uint64_t address = join(reg(RB_RPTR_ADDR_LO), reg(RB_RPTR_ADDR_HI));
     if (regs::RB_CNTL__RPTR_WRITEBACK_ENABLE::get(reg(RB_CNTL)) && address != 0) {
-        const Port port{memory, Hub::mm, vmid()};
+        const Port port{memory, hub_, vmid()};
         port.write64(address, told(mutator, port, sdma_rptr, bytes));
     }
 }

@@ -20,9 +20,11 @@ namespace gpuemu {
 class SdmaQueue {
 public:
     /// `first_dword`: its RB_CNTL. `ring_id`: of its interrupts.
-    SdmaQueue(RegisterFile& registers, uint32_t first_dword, std::string name, uint8_t ring_id)
+    SdmaQueue(RegisterFile& registers, uint32_t first_dword, Hub hub, std::string name,
+              uint8_t ring_id)
         : registers_(registers),
           first_dword_(first_dword),
+          hub_(hub),
           name_(std::move(name)),
           ring_id_(ring_id) {}
 
@@ -33,7 +35,7 @@ public:
     /// later.
     bool ring(uint32_t doorbell, uint64_t wptr_bytes);
 
-    /// A user's queue, from its v9_sdma_mqd. False: the MQD is out of reach.
+    /// A user's queue, from its v9_sdma_mqd or v10_sdma_mqd. False: the MQD is out of reach.
     bool map(GpuMemory& memory, const MapRequest& request);
 
     /// Stops; a mapped queue's pointers go back to its MQD.
@@ -73,6 +75,7 @@ private:
 
     RegisterFile& registers_;
     uint32_t first_dword_;
+    Hub hub_;
     std::string name_;
     uint8_t ring_id_;
     bool active_ = false;
