@@ -8,20 +8,12 @@
 #include <span>
 #include <utility>
 
-#include "gpu-emu/ip/regs/mp_13_0_6.h"
 #include "gpu-emu/ip/smu_tables.h"
-#include "lib/log.h"
 
 namespace gpuemu {
 namespace {
 
-namespace mp = mp_13_0_6;
 namespace tables = smu_13_0_6;
-
-enum PpsmcResult : uint32_t {
-    PPSMC_Result_OK = 0x1,
-    PPSMC_Result_Failed = 0xFF,
-};
 
 enum PpsmcMessage : uint32_t {
     PPSMC_MSG_TestMessage = 0x1,
@@ -69,49 +61,15 @@ constexpr uint32_t min_gfx_mhz = 132, max_gfx_mhz = 2100;
 constexpr uint32_t throttle_celsius = 100, shutdown_celsius = 110;
 constexpr uint32_t dpm_levels = 4;
 
-// Places of Surface::firmware, behind the responses of the PSP: argument and result of the answer
-// to a message, and the table that comes with it, if one does.
-constexpr uint32_t argument_place = 0, result_place = 1;
-constexpr uint32_t answer_place(uint32_t message) {
-    return 1u << 16 | (message & 0xff) << 8;
-}
-constexpr uint32_t table_place(uint32_t message) {
-    return 1u << 24 | (message & 0xff) << 16;
-}
-
 constexpr uint32_t q10(uint32_t value) {
     return value << 10;
 }
 
 }  // namespace
 
-Smu::Smu(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::MP1)) {
-    context_.registers.on_write(at(ip_, mp::regMP1_SMN_C2PMSG_66), 1,
-                                [this](uint32_t, uint32_t message) { handle_message(message); });
-}
-
-void Smu::reset(ResetKind) {
-    driver_table_ = 0;
-    reg(mp::regMP1_SMN_C2PMSG_66) = 0;
-    reg(mp::regMP1_SMN_C2PMSG_82) = 0;
-    reg(mp::regMP1_SMN_C2PMSG_90) = PPSMC_Result_OK;  // idle
-    context_.registers.preset_far(mp::smnMP1_FIRMWARE_FLAGS, 1);
-}
-
-void Smu::handle_message(uint32_t message) {
-    ++messages_;
-    const std::optional<uint32_t> result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
-    if (!result) {
-        hp::log::debug("SMU message failed",
-                       {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
-    }
-    const auto told = [&](uint32_t place, uint32_t value) {
-        return context_.mutator.word(Surface::firmware, answer_place(message) + place, value);
-    };
-    reg(mp::regMP1_SMN_C2PMSG_82) = told(argument_place, result.value_or(0));
-    reg(mp::regMP1_SMN_C2PMSG_90) =
-        told(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
-}
+Smu::Smu(Context context)
+    : SmuMailbox({context.profile, context.registers, context.memory, context.mutator}),
+      context_(std::move(context)) {}
 
 std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
     const auto done = [](bool ok) { return ok ? std::optional<uint32_t>(0) : std::nullopt; };
@@ -125,12 +83,8 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_GetMetricsTable: return done(export_metrics());
         case PPSMC_MSG_GetEnabledSmuFeaturesLow: return features_low;
         case PPSMC_MSG_GetEnabledSmuFeaturesHigh: return features_high;
-        case PPSMC_MSG_SetDriverDramAddrHigh:
-            driver_table_ = (driver_table_ & 0xffffffff) | uint64_t{argument} << 32;
-            return 0;
-        case PPSMC_MSG_SetDriverDramAddrLow:
-            driver_table_ = (driver_table_ & ~uint64_t{0xffffffff}) | argument;
-            return 0;
+        case PPSMC_MSG_SetDriverDramAddrHigh: set_driver_table_high(argument); return 0;
+        case PPSMC_MSG_SetDriverDramAddrLow: set_driver_table_low(argument); return 0;
         case PPSMC_MSG_GetMinDpmFreq: return 500;
         case PPSMC_MSG_GetMaxDpmFreq: return max_gfx_mhz;
         case PPSMC_MSG_GetDpmFreqByIndex: return answer_dpm_frequency(argument);
@@ -171,11 +125,6 @@ bool Smu::reset_sdma(uint32_t instances) {
     return true;
 }
 
-bool Smu::write_table(uint32_t message, std::span<std::byte> table) {
-    context_.mutator.table(Surface::firmware, table_place(message), table);
-    return context_.memory.write(Hub::mm, 0, driver_table_, table);
-}
-
 bool Smu::export_metrics() {
     tables::MetricsTableV0 metrics{};
     metrics.AccumulationCounter = ++accumulation_counter_;  // zero would mean "not yet filled"
@@ -210,8 +159,7 @@ bool Smu::export_metrics() {
 bool Smu::transfer_i2c() {
     tables::SwI2cRequest request{};
     const auto bytes = std::as_writable_bytes(std::span(&request, 1));
-    if (!context_.memory.read(Hub::mm, 0, driver_table_, bytes) ||
-        request.NumCmds > tables::MAX_SW_I2C_COMMANDS) {
+    if (!read_table(bytes) || request.NumCmds > tables::MAX_SW_I2C_COMMANDS) {
         return false;
     }
     if (!context_.eeprom.start(request.SlaveAddress >> 1)) {

@@ -31,5 +31,7 @@ inline constexpr Reg regMP1_SMN_C2PMSG_90{0x029a, 0};  // response
 
 /// SMN byte address of MP1_FIRMWARE_FLAGS (smu_v13_0.c): bit 0, interrupts enabled.
 inline constexpr uint64_t smnMP1_FIRMWARE_FLAGS = 0x3b10028;
+/// The same of MP1 11.0 (smu_v11_0.c), whose other registers are those of this file.
+inline constexpr uint64_t smnMP1_FIRMWARE_FLAGS_11_0 = 0x3b10024;
 
 }  // namespace gpuemu::mp_13_0_6

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the mailbox as smu_cmn.c uses it.
+// Thread: device loop only.
+// Does not model: see smu_mailbox.h.
+#include "gpu-emu/ip/smu_mailbox.h"
+
+#include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+namespace mp = mp_13_0_6;  // MP1 11.0 has them at the same places
+
+enum PpsmcResult : uint32_t {
+    PPSMC_Result_OK = 0x1,
+    PPSMC_Result_Failed = 0xFF,
+};
+
+// Places of Surface::firmware, behind the responses of the PSP: argument and result of the answer
+// to a message, and the table that comes with it, if one does.
+constexpr uint32_t argument_place = 0, result_place = 1;
+constexpr uint32_t answer_place(uint32_t message) {
+    return 1u << 16 | (message & 0xff) << 8;
+}
+constexpr uint32_t table_place(uint32_t message) {
+    return 1u << 24 | (message & 0xff) << 16;
+}
+
+}  // namespace
+
+SmuMailbox::SmuMailbox(Context context) : mailbox_(context), ip_(context.profile.ip(HwId::MP1)) {
+    mailbox_.registers.on_write(at(ip_, mp::regMP1_SMN_C2PMSG_66), 1,
+                                [this](uint32_t, uint32_t message) { handle_message(message); });
+}
+
+void SmuMailbox::reset(ResetKind) {
+    driver_table_ = 0;
+    reg(mp::regMP1_SMN_C2PMSG_66) = 0;
+    reg(mp::regMP1_SMN_C2PMSG_82) = 0;
+    reg(mp::regMP1_SMN_C2PMSG_90) = PPSMC_Result_OK;  // idle
+    mailbox_.registers.preset_far(
+        ip_.major == 11 ? mp::smnMP1_FIRMWARE_FLAGS_11_0 : mp::smnMP1_FIRMWARE_FLAGS, 1);
+}
+
+void SmuMailbox::handle_message(uint32_t message) {
+    ++messages_;
+    const std::optional<uint32_t> result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
+    if (!result) {
+        hp::log::debug("SMU message failed",
+                       {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
+    }
+    const auto told = [&](uint32_t place, uint32_t value) {
+        return mailbox_.mutator.word(Surface::firmware, answer_place(message) + place, value);
+    };
+    reg(mp::regMP1_SMN_C2PMSG_82) = told(argument_place, result.value_or(0));
+    reg(mp::regMP1_SMN_C2PMSG_90) =
+        told(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
+}
+
+void SmuMailbox::set_driver_table_high(uint32_t address) {
+    driver_table_ = (driver_table_ & 0xffffffff) | uint64_t{address} << 32;
+}
+
+void SmuMailbox::set_driver_table_low(uint32_t address) {
+    driver_table_ = (driver_table_ & ~uint64_t{0xffffffff}) | address;
+}
+
+bool SmuMailbox::read_table(std::span<std::byte> table) {
+    return mailbox_.memory.read(Hub::mm, 0, driver_table_, table);
+}
+
+bool SmuMailbox::write_table(uint32_t message, std::span<std::byte> table) {
+    mailbox_.mutator.table(Surface::firmware, table_place(message), table);
+    return mailbox_.memory.write(Hub::mm, 0, driver_table_, table);
+}
+
+}  // namespace gpuemu
