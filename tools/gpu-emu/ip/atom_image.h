@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: what a host leaves at the start of the VRAM of a virtual function: a video BIOS image
-// (ATOM tables, no code) and the PF2VF block of the data exchange region.
+// Purpose: video BIOS images (ATOM tables, no code): what a host leaves at the start of the VRAM of
+// a virtual function, together with the PF2VF block of the data exchange region, and what is in the
+// ROM of a board.
 // Thread: any; pure.
-// Does not model: ATOM command tables, bad pages, RAS telemetry, layout v2.
+// Does not model: ATOM command tables (that of ASIC_Init ends at once), bad pages, RAS telemetry,
+// layout v2.
 #pragma once
 
 #include <cstddef>
@@ -21,6 +23,10 @@ inline constexpr uint64_t vf_pf2vf_offset = 64 * 1024;
 
 /// The ATOM image, vf_vbios_bytes long.
 std::vector<std::byte> build_atom_image();
+
+/// The image in the ROM of a board with SMU 11.0.7: besides what all have, the power play table,
+/// the board's part of the SMU's table, and what is said of memory and clocks.
+std::vector<std::byte> build_video_bios(const Profile& profile);
 
 /// Makes the checksum right again after the PF2VF block was changed: a host that lies can add up,
 /// too.

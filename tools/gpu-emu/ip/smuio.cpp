@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the SMUIO registers, as smuio_v11_0.c, amdgpu_bios.c and gfx_v10_0.c use them.
+// Thread: device loop only.
+// Does not model: see smuio.h.
+#include "gpu-emu/ip/smuio.h"
+
+#include <cstring>
+#include <utility>
+
+#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/smuio_11_0_0.h"
+
+namespace gpuemu {
+
+namespace smuio = smuio_11_0_0;
+
+Smuio::Smuio(const Profile& profile, RegisterFile& registers, std::vector<std::byte> rom,
+             std::function<uint64_t()> gpu_clock)
+    : ip_(profile.ip(HwId::SMUIO)),
+      registers_(registers),
+      rom_(std::move(rom)),
+      gpu_clock_(std::move(gpu_clock)) {
+    registers_.on_read(at(ip_, smuio::mmROM_DATA), 1, [this](uint32_t) { return read_rom(); });
+    registers_.on_read(at(ip_, smuio::mmGOLDEN_TSC_COUNT_LOWER), 1,
+                       [this](uint32_t) { return static_cast<uint32_t>(gpu_clock_()); });
+    registers_.on_read(at(ip_, smuio::mmGOLDEN_TSC_COUNT_UPPER), 1,
+                       [this](uint32_t) { return static_cast<uint32_t>(gpu_clock_() >> 32); });
+}
+
+void Smuio::reset(ResetKind) {
+    registers_.raw(at(ip_, smuio::mmROM_INDEX)) = 0;
+}
+
+uint32_t Smuio::read_rom() {
+    uint32_t& index = registers_.raw(at(ip_, smuio::mmROM_INDEX));
+    const uint64_t offset = index & ~3u;
+    uint32_t value = ~0u;
+    if (offset + sizeof value <= rom_.size()) {
+        std::memcpy(&value, rom_.data() + offset, sizeof value);
+    }
+    index += sizeof value;
+    return value;
+}
+
+}  // namespace gpuemu
