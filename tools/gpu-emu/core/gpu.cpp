@@ -26,6 +26,8 @@
 #include "gpu-emu/ip/rlc.h"
 #include "gpu-emu/ip/rlcg.h"
 #include "gpu-emu/ip/smu.h"
+#include "gpu-emu/ip/smu_11_0_7.h"
+#include "gpu-emu/ip/smuio.h"
 #include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/ip/vm_hub.h"
 #include "gpu-emu/mem/gpu_vm.h"
@@ -54,6 +56,7 @@ void fill_with_ones(std::span<std::byte> out) {
 struct Gpu::Impl {
     Impl(const Profile& profile, Options options, EngineKicker& kicker);
 
+    std::unique_ptr<SmuMailbox> make_smu();
     void power_on();
     void reset(ResetKind kind);
     void run_pending_resets();
@@ -81,11 +84,11 @@ struct Gpu::Impl {
     VmHub mm_hub;
     Eeprom eeprom;
     Ras ras;
-    Smu smu;
+    std::unique_ptr<SmuMailbox> smu;  // of the profile's version
     Psp psp;
     Rlc rlc;
-    std::vector<std::unique_ptr<IpBlock>> vf_blocks;
-    std::vector<IpBlock*> blocks;  // all of them, in the order of reset
+    std::vector<std::unique_ptr<IpBlock>> more_blocks;  // that not all profiles have
+    std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
 
     PciHost* host = nullptr;
     uint64_t unowned_doorbells = 0;
@@ -122,26 +125,40 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                nbio.latch_fatal_error();
                raise_msi();
            }}),
-      smu({profile, registers, vm, eeprom, ras, [this] { pending_reset = ResetKind::mode1; },
-           [this] { pending_engine_reset = true; },
-           [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock, mutator}),
+      smu(make_smu()),
       psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator}),
       rlc(profile, registers, gpu_clock),
-      blocks{&nbio, &gfx_hub, &mm_hub, &ih, &smu, &psp, &rlc} {
+      blocks{&nbio, &gfx_hub, &mm_hub, &ih, smu.get(), &psp, &rlc} {
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
     config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
     config.set_bar(register_bar, profile.register_bar_bytes, false, false);
     if (profile.virtual_function) {
-        vf_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
-        vf_blocks.push_back(std::make_unique<VfMailbox>(
+        more_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
+        more_blocks.push_back(std::make_unique<VfMailbox>(
             profile, registers, [this] { pending_reset = ResetKind::mode1; }, mutator));
-        for (const auto& block : vf_blocks) {
-            blocks.push_back(block.get());
-        }
+    }
+    if (profile.video_bios) {
+        more_blocks.push_back(
+            std::make_unique<Smuio>(profile, registers, build_video_bios(profile), gpu_clock));
+    }
+    for (const auto& block : more_blocks) {
+        blocks.push_back(block.get());
     }
     vm.on_fault(
         [this](const VmFault& fault) { (fault.hub == Hub::gfx ? gfx_hub : mm_hub).report(fault); });
     power_on();
+}
+
+/// The SMU of the profile's version.
+std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
+    const auto mode1_reset = [this] { pending_reset = ResetKind::mode1; };
+    if (profile.ip(HwId::MP1).major == 11) {
+        return std::make_unique<Smu11>(SmuMailbox::Context{profile, registers, vm, mutator},
+                                       mode1_reset);
+    }
+    return std::make_unique<Smu>(Smu::Context{
+        profile, registers, vm, eeprom, ras, mode1_reset, [this] { pending_engine_reset = true; },
+        [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock, mutator});
 }
 
 void Gpu::Impl::power_on() {
@@ -408,7 +425,7 @@ std::string Gpu::describe() const {
         "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
         "VM: {} faults\ndoorbells without owner: {}\n{}",
         gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
-        gpu.psp.commands(), gpu.smu.messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
+        gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
         gpu.engines.describe());
 }
 

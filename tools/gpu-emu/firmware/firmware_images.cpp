@@ -74,12 +74,12 @@ std::vector<std::byte> image(Version header_version, Version ip_version, uint32_
 constexpr uint32_t part_bytes = 4096;
 
 /// psp_firmware_header_v2_0: the parts that the driver hands to the bootloader.
-std::vector<std::byte> psp_sos() {
+std::vector<std::byte> psp_sos(Version psp_version) {
     constexpr uint32_t PSP_FW_TYPE_PSP_SOS = 1, PSP_FW_TYPE_PSP_SYS_DRV = 2,
                        PSP_FW_TYPE_PSP_KDB = 3;
     constexpr uint32_t version = 0x00360001;
     // Count, then type, version, offset in the payload and size of each.
-    return image({2, 0}, {13, 0}, version,
+    return image({2, 0}, psp_version, version,
                  {3, PSP_FW_TYPE_PSP_SOS, version, 0, part_bytes,            //
                   PSP_FW_TYPE_PSP_SYS_DRV, version, part_bytes, part_bytes,  //
                   PSP_FW_TYPE_PSP_KDB, 1, 2 * part_bytes, part_bytes},
@@ -87,31 +87,32 @@ std::vector<std::byte> psp_sos() {
 }
 
 /// ta_firmware_header_v2_0: ASD and the RAS application.
-std::vector<std::byte> psp_ta() {
+std::vector<std::byte> psp_ta(Version psp_version) {
     constexpr uint32_t TA_FW_TYPE_PSP_ASD = 1, TA_FW_TYPE_PSP_RAS = 3;
-    return image({2, 0}, {13, 0}, 0x1b000201,
+    return image({2, 0}, psp_version, 0x1b000201,
                  {2, TA_FW_TYPE_PSP_ASD, 0x21000001, 0, part_bytes,  //
                   TA_FW_TYPE_PSP_RAS, 0x1b00013e, part_bytes, part_bytes},
                  2 * part_bytes);
 }
 
 /// gfx_firmware_header_v1_0: feature version, jump table offset and size in dwords.
-std::vector<std::byte> gc_mec() {
+std::vector<std::byte> gc_cp(Version gc_version, uint32_t ucode_version) {
     constexpr uint32_t payload = 16384, jump_table = 1024;
-    return image({1, 0}, {9, 4}, 0xA8, {0x21, (payload - jump_table) / 4, jump_table / 4}, payload);
+    return image({1, 0}, gc_version, ucode_version,
+                 {0x21, (payload - jump_table) / 4, jump_table / 4}, payload);
 }
 
 /// rlc_firmware_header_v2_0 with empty register lists.
-std::vector<std::byte> gc_rlc() {
+std::vector<std::byte> gc_rlc(Version gc_version) {
     constexpr uint32_t list = payload_offset;  // offset of lists that have no bytes
-    return image({2, 0}, {9, 4}, 0x53,
+    return image({2, 0}, gc_version, 0x53,
                  {1, 0x800, 64, 0, 0, 0, 0, 0, 0, 0, 0, list, 0, list, 0, list, 0, list}, 8192);
 }
 
 /// sdma_firmware_header_v1_0: feature and change version, jump table offset and size in dwords.
-std::vector<std::byte> sdma() {
+std::vector<std::byte> sdma(Version sdma_version) {
     constexpr uint32_t payload = 8192, jump_table = 256;
-    return image({1, 0}, {4, 4}, 0x18, {0x20, 0, (payload - jump_table) / 4, jump_table / 4},
+    return image({1, 0}, sdma_version, 0x18, {0x20, 0, (payload - jump_table) / 4, jump_table / 4},
                  payload);
 }
 
@@ -120,12 +121,38 @@ std::vector<std::byte> smu() {
     return image({2, 1}, {13, 0}, 0x00557900, {0, 0, payload_offset}, 256);
 }
 
+/// smc_firmware_header_v1_0: start address.
+std::vector<std::byte> smc() {
+    return image({1, 0}, {11, 0}, 0x003a2900, {0}, 256);
+}
+
+constexpr Version psp_13{13, 0}, psp_11{11, 0}, gc_9{9, 4}, gc_10{10, 3}, sdma_4{4, 4},
+    sdma_5{5, 2};
+// Of the command processors of GC 10.3.0: amdkfd wants PCIe atomics of one before 92, and from 100
+// on the driver uses a cleaner shader.
+constexpr uint32_t gfx10_ucode_version = 96;
+
 }  // namespace
 
 std::vector<FirmwareFile> build_firmware_images() {
-    return {{"psp_13_0_6_sos.bin", psp_sos()}, {"psp_13_0_6_ta.bin", psp_ta()},
-            {"gc_9_4_3_mec.bin", gc_mec()},    {"gc_9_4_3_rlc.bin", gc_rlc()},
-            {"sdma_4_4_2.bin", sdma()},        {"smu_13_0_6.bin", smu()}};
+    std::vector<FirmwareFile> files = {
+        {"psp_13_0_6_sos.bin", psp_sos(psp_13)},
+        {"psp_13_0_6_ta.bin", psp_ta(psp_13)},
+        {"gc_9_4_3_mec.bin", gc_cp(gc_9, 0xA8)},
+        {"gc_9_4_3_rlc.bin", gc_rlc(gc_9)},
+        {"sdma_4_4_2.bin", sdma(sdma_4)},
+        {"smu_13_0_6.bin", smu()},
+        {"sienna_cichlid_sos.bin", psp_sos(psp_11)},
+        {"sienna_cichlid_ta.bin", psp_ta(psp_11)},
+        {"sienna_cichlid_rlc.bin", gc_rlc(gc_10)},
+        {"sienna_cichlid_sdma.bin", sdma(sdma_5)},
+        {"sienna_cichlid_smc.bin", smc()},
+    };
+    for (const char* engine : {"pfp", "me", "ce", "mec", "mec2"}) {
+        files.push_back(
+            {std::string("sienna_cichlid_") + engine + ".bin", gc_cp(gc_10, gfx10_ucode_version)});
+    }
+    return files;
 }
 
 hp::Result<void> write_firmware_images(const std::string& directory) {

@@ -78,14 +78,18 @@ protected:
     }();
 };
 
-TEST_F(FirmwareImages, AreTheSixFilesOfTheAsic) {
+TEST_F(FirmwareImages, AreTheFilesOfTheAsics) {
     std::set<std::string> names;
     for (const auto& [name, bytes] : files) {
         names.insert(name);
     }
     EXPECT_EQ(names,
-              (std::set<std::string>{"gc_9_4_3_mec.bin", "gc_9_4_3_rlc.bin", "psp_13_0_6_sos.bin",
-                                     "psp_13_0_6_ta.bin", "sdma_4_4_2.bin", "smu_13_0_6.bin"}));
+              (std::set<std::string>{
+                  "gc_9_4_3_mec.bin", "gc_9_4_3_rlc.bin", "psp_13_0_6_sos.bin", "psp_13_0_6_ta.bin",
+                  "sdma_4_4_2.bin", "smu_13_0_6.bin", "sienna_cichlid_ce.bin",
+                  "sienna_cichlid_me.bin", "sienna_cichlid_mec.bin", "sienna_cichlid_mec2.bin",
+                  "sienna_cichlid_pfp.bin", "sienna_cichlid_rlc.bin", "sienna_cichlid_sdma.bin",
+                  "sienna_cichlid_smc.bin", "sienna_cichlid_sos.bin", "sienna_cichlid_ta.bin"}));
 }
 
 TEST_F(FirmwareImages, CommonHeadersHold) {

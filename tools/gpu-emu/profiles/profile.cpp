@@ -9,12 +9,13 @@
 #include <stdexcept>
 
 #include "gpu-emu/profiles/mi300x.h"
+#include "gpu-emu/profiles/navi21.h"
 
 namespace gpuemu {
 namespace {
 
-const std::array<Profile, 2>& table() {
-    static const std::array<Profile, 2> profiles{make_mi300x(), make_mi300x_vf()};
+const std::array<Profile, 3>& table() {
+    static const std::array<Profile, 3> profiles{make_mi300x(), make_mi300x_vf(), make_navi21()};
     return profiles;
 }
 
