@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: drm_submitter, a client that keeps a GPU's compute and SDMA rings busy through GPUVM and
-// compares results. Thread: one. Not modelled: shaders and graphics rings.
+// Purpose: drm_submitter, a client that keeps a GPU's compute (or graphics) and SDMA rings busy
+// through GPUVM and compares results. Thread: one. Not modelled: shaders.
 #include <poll.h>
 
 #include <CLI/CLI.hpp>
@@ -45,24 +45,27 @@ public:
     /// device, or by the fence alone, which has to be signalled by somebody.
     enum class Wait { driver, fence };
 
-    static IoResult<Submitter> create(DrmDevice& device, Wait wait);
+    /// `pm4_ip`: whose rings get the PM4 jobs, AMDGPU_HW_IP_COMPUTE or _GFX.
+    static IoResult<Submitter> create(DrmDevice& device, Wait wait, std::uint32_t pm4_ip);
 
     /// Works until a limit, the wish to stop, or the first error of the device.
     IoResult<const char*> run(Reporter& report, const Limits& limits);
 
 private:
-    Submitter(DrmDevice& device, Wait wait, std::uint32_t context, unsigned compute_rings,
-              unsigned dma_rings, BufferObject ib, BufferObject vram, BufferObject gtt)
+    Submitter(DrmDevice& device, Wait wait, std::uint32_t context, std::uint32_t pm4_ip,
+              unsigned pm4_rings, unsigned dma_rings, BufferObject ib, BufferObject vram,
+              BufferObject gtt)
         : device_(device),
           wait_(wait),
           context_(context),
-          compute_rings_(compute_rings),
+          pm4_ip_(pm4_ip),
+          pm4_rings_(pm4_rings),
           dma_rings_(dma_rings),
           ib_(std::move(ib)),
           vram_(std::move(vram)),
           gtt_(std::move(gtt)) {}
 
-    IoResult<bool> compute(Reporter& report, std::uint32_t round);
+    IoResult<bool> write(Reporter& report, std::uint32_t round);
     IoResult<bool> copy(Reporter& report, std::uint32_t round);
     IoResult<void> execute(Reporter& report, RingId ring, unsigned size_dw);
     IoResult<void> wait_driver(Reporter& report, const abi::Fence& fence);
@@ -71,25 +74,26 @@ private:
     DrmDevice& device_;
     Wait wait_;
     std::uint32_t context_;
-    unsigned compute_rings_;
+    std::uint32_t pm4_ip_;
+    unsigned pm4_rings_;
     unsigned dma_rings_;
     BufferObject ib_;
     BufferObject vram_;
     BufferObject gtt_;
 };
 
-IoResult<Submitter> Submitter::create(DrmDevice& device, Wait wait) {
+IoResult<Submitter> Submitter::create(DrmDevice& device, Wait wait, std::uint32_t pm4_ip) {
     const auto context = device.create_context();
-    const auto compute_rings = device.ring_count(abi::AMDGPU_HW_IP_COMPUTE);
+    const auto pm4_rings = device.ring_count(pm4_ip);
     const auto dma_rings = device.ring_count(abi::AMDGPU_HW_IP_DMA);
     for (const IoError* error :
-         {context ? nullptr : &context.error(), compute_rings ? nullptr : &compute_rings.error(),
+         {context ? nullptr : &context.error(), pm4_rings ? nullptr : &pm4_rings.error(),
           dma_rings ? nullptr : &dma_rings.error()}) {
         if (error != nullptr) {
             return tl::unexpected(*error);
         }
     }
-    if (*compute_rings == 0 || *dma_rings == 0) {
+    if (*pm4_rings == 0 || *dma_rings == 0) {
         return io_fail("AMDGPU_INFO", ENODEV);
     }
     auto ib = device.create_buffer(4096, abi::AMDGPU_GEM_DOMAIN_GTT);
@@ -98,7 +102,7 @@ IoResult<Submitter> Submitter::create(DrmDevice& device, Wait wait) {
     if (!ib || !vram || !gtt) {
         return tl::unexpected(!ib ? ib.error() : !vram ? vram.error() : gtt.error());
     }
-    return Submitter(device, wait, *context, *compute_rings, *dma_rings, std::move(*ib),
+    return Submitter(device, wait, *context, pm4_ip, *pm4_rings, *dma_rings, std::move(*ib),
                      std::move(*vram), std::move(*gtt));
 }
 
@@ -107,7 +111,7 @@ IoResult<const char*> Submitter::run(Reporter& report, const Limits& limits) {
         if (report.done_count() >= limits.count || Clock::now() >= limits.until) {
             return "done";
         }
-        auto good = compute(report, round);
+        auto good = write(report, round);
         if (good) {
             report.done(*good);
             good = copy(report, round);
@@ -124,7 +128,7 @@ IoResult<const char*> Submitter::run(Reporter& report, const Limits& limits) {
     return "signal";
 }
 
-IoResult<bool> Submitter::compute(Reporter& report, std::uint32_t round) {
+IoResult<bool> Submitter::write(Reporter& report, std::uint32_t round) {
     const std::uint32_t value = 0xc0de0000u + round;
     vram_.dwords()[0] = 0;
     gtt_.dwords()[0] = 0;
@@ -132,8 +136,9 @@ IoResult<bool> Submitter::compute(Reporter& report, std::uint32_t round) {
     commands.pm4_write_data(vram_.gpu_address(), value);
     commands.pm4_write_data(gtt_.gpu_address(), ~value);
     commands.pm4_pad();
-    return execute(report, {abi::AMDGPU_HW_IP_COMPUTE, round % compute_rings_}, commands.size())
-        .map([&] { return vram_.dwords()[0] == value && gtt_.dwords()[0] == ~value; });
+    return execute(report, {pm4_ip_, round % pm4_rings_}, commands.size()).map([&] {
+        return vram_.dwords()[0] == value && gtt_.dwords()[0] == ~value;
+    });
 }
 
 IoResult<bool> Submitter::copy(Reporter& report, std::uint32_t round) {
@@ -201,14 +206,15 @@ IoResult<void> Submitter::wait_alone(Reporter& report, const abi::Fence& fence) 
 }
 
 int run_client(const std::string& node, std::uint64_t count, double seconds,
-               std::chrono::milliseconds pause, bool watch_fences) {
+               std::chrono::milliseconds pause, bool watch_fences, bool graphics) {
     Reporter report("drm_submitter");
     auto device = DrmDevice::open(node);
     if (!device) {
         return report.end("device", device.error());
     }
     auto submitter =
-        Submitter::create(*device, watch_fences ? Submitter::Wait::fence : Submitter::Wait::driver);
+        Submitter::create(*device, watch_fences ? Submitter::Wait::fence : Submitter::Wait::driver,
+                          graphics ? abi::AMDGPU_HW_IP_GFX : abi::AMDGPU_HW_IP_COMPUTE);
     if (!submitter) {
         return report.end("device", submitter.error());
     }
@@ -232,6 +238,7 @@ int main(int argc, char** argv) {
     double seconds = 1e9;
     unsigned pause_ms = 0;
     bool watch_fences = false;
+    bool graphics = false;
     app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
     app.add_option("--count", count, "end after so many submissions");
     app.add_option("--seconds", seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
@@ -239,8 +246,9 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(0, 60'000));
     app.add_flag("--watch-fences", watch_fences,
                  "wait for each submission by its sync_file, and say when one fails");
+    app.add_flag("--graphics", graphics, "use the graphics rings instead of the compute rings");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
     return hp::clients::run_client(node, count, seconds, std::chrono::milliseconds(pause_ms),
-                                   watch_fences);
+                                   watch_fences, graphics);
 }
