@@ -373,6 +373,9 @@ hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
     if (impl_->profile.virtual_function) {
         return hp::fail("a virtual function has no RAS of its own: its host handles the errors");
     }
+    if (impl_->profile.ip(HwId::MP1).major != 13) {
+        return hp::fail("no RAS is modelled of " + impl_->profile.name);
+    }
     return impl_->ras.inject(block, severity);
 }
 

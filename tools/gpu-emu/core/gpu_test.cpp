@@ -425,6 +425,47 @@ TEST_F(VfGpuTest, MailboxByBytesAndResetByTheHost) {
     EXPECT_EQ(reg(0xe5a), 0u);
 }
 
+class Navi21Test : public GpuTest {
+protected:
+    Navi21Test() : GpuTest("navi21") {}
+
+    static constexpr uint32_t ROM_INDEX = 0x168e4, ROM_DATA = 0x168e5;
+    static constexpr uint32_t BIOS_SCRATCH_7 = 0x53;
+};
+
+TEST_F(Navi21Test, IsADisplayControllerWithAVideoBios) {
+    EXPECT_EQ(get(Region::config, 0), 0x73a11002u);
+    EXPECT_EQ(get<uint32_t>(Region::config, 8) >> 8, 0x038000u);
+    EXPECT_EQ(gpu.region_info(Region::bar5).size, mib);
+    EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);  // discovery
+    // amdgpu_soc15_read_bios_from_rom()
+    set(ROM_INDEX, 0);
+    EXPECT_EQ(reg(ROM_DATA) & 0xffff, 0xaa55u);
+    EXPECT_NE(reg(BIOS_SCRATCH_7) & 0x200, 0u) << "posted";
+}
+
+TEST_F(Navi21Test, GraphicsFirmwareIsLoaded) {
+    // gfx_v10_0_wait_for_rlc_autoload_complete()
+    EXPECT_EQ(reg(0x1260 + 0xf40), 0u);                      // mmCP_STAT
+    EXPECT_EQ(reg(0xa000 + 0x4e8d) & 0x80000000, 1u << 31);  // mmRLC_RLCS_BOOTLOAD_STATUS
+    set(0xa000 + 0x4ca0, 3);                                 // mmRLC_SAFE_MODE
+    EXPECT_EQ(reg(0xa000 + 0x4ca0) & 1, 0u);
+}
+
+TEST_F(Navi21Test, Mode1ResetThroughTheSmuIsAPowerOn) {
+    start_sos();
+    set(BIOS_SCRATCH_7, 0);
+    put(Region::bar0, 3 * mib, 1u);
+    set(MP1_C2PMSG_66, 0x30);
+    EXPECT_EQ(get(Region::bar0, 3 * mib), 0u);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
+    EXPECT_NE(reg(BIOS_SCRATCH_7) & 0x200, 0u);
+}
+
+TEST_F(Navi21Test, HasNoRas) {
+    EXPECT_FALSE(gpu.inject("ras", "umc", "poison"));
+}
+
 TEST(GpuNames, RegistersHaveNamesPerProfile) {
     EXPECT_EQ(Gpu::register_name(*find_profile("mi300x"), mmRCC_CONFIG_MEMSIZE),
               "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE");

@@ -48,6 +48,39 @@ TEST(AtomImage, HasAPartNumberAndAName) {
     EXPECT_EQ(text(image, strings + part.size() + 3), "Emulated VF image");
 }
 
+TEST(VideoBios, TellsTheDriverOfNavi21WhatItAsks) {
+    const auto image = build_video_bios(*find_profile("navi21"));
+    EXPECT_EQ(at<uint8_t>(image, 2) * 512u, image.size());  // AMD_VBIOS_LENGTH()
+    const auto header = at<uint16_t>(image, 0x48);
+    const auto table = [&](unsigned index) {
+        return at<uint16_t>(image, at<uint16_t>(image, header + 0x20u) + 4u + 2 * index);
+    };
+    EXPECT_EQ(at<uint32_t>(image, table(4) + 24u), 0x14u + 0x38);  // mmBIOS_SCRATCH_0
+    EXPECT_EQ(table(11), 0) << "no region is reserved for a host";
+    EXPECT_EQ(at<uint32_t>(image, table(14) + 40u), 10000u);  // rlc_gpu_timer_refclk
+
+    const std::size_t module = table(28) + 24u;
+    EXPECT_EQ(at<uint8_t>(image, module + 13), 0x70);  // GDDR6
+    EXPECT_EQ(at<uint8_t>(image, module + 14) << at<uint8_t>(image, module + 15), 256);
+
+    const auto power = table(15);
+    EXPECT_EQ(at<uint16_t>(image, power), 2470);  // sizeof(struct smu_11_0_7_powerplay_table)
+    EXPECT_EQ(at<uint8_t>(image, power + 2u), 15);
+    EXPECT_EQ(at<uint16_t>(image, power + 802u + 12), 300);  // SocketPowerLimitAc
+    EXPECT_EQ(at<uint32_t>(image, power + 802u + 8) & 1, 0u) << "FEATURE_FAN_CONTROL";
+    // sienna_cichlid_append_powerplay_table() copies 324 bytes from behind its header.
+    EXPECT_LE(table(2) + 4u + 324, image.size());
+    EXPECT_GE(table(2), power + 2470);
+}
+
+TEST(VideoBios, AsicInitEndsAtOnce) {
+    const auto image = build_video_bios(*find_profile("navi21"));
+    const auto commands = at<uint16_t>(image, at<uint16_t>(image, 0x48) + 0x1eu);
+    const auto asic_init = at<uint16_t>(image, commands + 4u);
+    ASSERT_NE(asic_init, 0);
+    EXPECT_EQ(at<uint8_t>(image, asic_init + 6u), 91);  // ATOM_OP_EOT
+}
+
 TEST(Pf2Vf, ChecksumAndCapabilities) {
     const auto block = build_pf2vf(*find_profile("mi300x-vf"));
     ASSERT_EQ(at<uint32_t>(block, 0), block.size());

@@ -39,6 +39,18 @@ TEST_F(NbioTest, IdentityAtTheFixedAddresses) {
     EXPECT_TRUE(registers.unknown_reads().empty());
 }
 
+TEST(Nbio, Navi21IsPosted) {
+    const Profile& profile = *find_profile("navi21");
+    RegisterFile registers(1u << 20);
+    Vram vram(1u << 20);
+    Nbio nbio(profile, registers, vram);
+    nbio.reset(ResetKind::cold);
+    EXPECT_EQ(registers.read(mmRCC_CONFIG_MEMSIZE), 1024u);
+    EXPECT_NE(registers.read(0xd20 + 0x11) >> 24 & 0xf, 0u);  // revision
+    // amdgpu_atombios_scratch_need_asic_init()
+    EXPECT_NE(registers.read(0x14 + 0x3f) & 0x200, 0u);
+}
+
 TEST(Nbio, VirtualFunctionSaysSo) {
     const Profile& profile = *find_profile("mi300x-vf");
     RegisterFile registers(2u << 20);

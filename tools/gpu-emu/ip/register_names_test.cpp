@@ -20,5 +20,16 @@ TEST(RegisterNames, KnowsTheRegistersOfTheModel) {
     EXPECT_EQ(names.name(0x1ffff), "");
 }
 
+TEST(RegisterNames, KnowsThoseOfNavi21) {
+    const RegisterNames names(*find_profile("navi21"));
+    EXPECT_EQ(names.name(0xde3), "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE");
+    EXPECT_EQ(names.name(0xd20 + 0x11), "mmRCC_DEV0_EPF0_STRAP0");
+    EXPECT_EQ(names.name(0x1260 + 0x1fab), "regCP_HQD_ACTIVE");
+    EXPECT_EQ(names.name(0x1260 + 0x15fc + 8), "mmGCVM_CONTEXT8_CNTL");
+    EXPECT_EQ(names.name(0x1a000 + 0x6f5 + 3), "MMHUB.mmMMVM_INVALIDATE_ENG3_ACK");
+    EXPECT_EQ(names.name(0x1c400 + 0x80), "SDMA3.regSDMA_GFX_RB_CNTL");
+    EXPECT_EQ(names.name(0x16800 + 0xe5), "mmROM_DATA");
+}
+
 }  // namespace
 }  // namespace gpuemu
