@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: everything that executes packets: the compute micro engine (MEC, with KIQ, KCQ, HIQ and run lists), the
-// graphics micro engine (ME) where there is one, and the SDMA instances of a profile, behind the few calls the rest of the GPU makes.
+// graphics micro engine (ME) where there is one, and the SDMA instances of a profile, behind the few calls the rest of
+// the GPU makes.
 // Thread: device loop only.
 // Does not model: shader execution (AQL dispatch packets complete without running), CWSR.
 #pragma once

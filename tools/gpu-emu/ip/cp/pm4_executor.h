@@ -3,8 +3,8 @@
 // Thread: device loop only.
 // Does not model: caches and TLBs (their packets are done at once), dispatches (complete without
 // running), draws, the constant engine and its buffers, GDS, predication, GFX state beyond storing
-// registers. An unprivileged buffer (VMID
-// other than 0) reaches shader registers only, and no scheduler packet.
+// registers. An unprivileged buffer (VMID other than 0) reaches shader registers only, and no
+// scheduler packet.
 #pragma once
 
 #include <array>
