@@ -132,5 +132,30 @@ TEST_P(VmHubTest, AnEngineThatAsksAgainIsOneFaultForAWhile) {
 INSTANTIATE_TEST_SUITE_P(Hubs, VmHubTest, testing::Values(Hub::gfx, Hub::mm),
                          [](const auto& info) { return info.param == Hub::gfx ? "gfx" : "mm"; });
 
+/// Registers of gfxhub_v2_1.c and mmhub_v2_0.c, entries as gmc_v10_0_process_interrupt() reads
+/// them.
+TEST(Navi21Hubs, LieElsewhereAndSayWhoTheyAre) {
+    const Profile& profile = *find_profile("navi21");
+    for (const Hub hub : {Hub::gfx, Hub::mm}) {
+        const bool gfx = hub == Hub::gfx;
+        const uint32_t base = gfx ? 0x1260 + 0x15fc : 0x1a000 + 0x6c0;  // CONTEXT0_CNTL
+        RegisterFile registers{1u << 20};
+        RecordingSink sink;
+        VmHub block{{profile, registers, sink, [] { return uint64_t{1}; }},
+                    gfx ? gfx_hub_layout(profile) : mm_hub_layout(profile)};
+        block.reset(ResetKind::cold);
+        EXPECT_EQ(registers.read(gfx ? 0x1260 + 0x16fc : 0x1a000 + 0x86c), 0x8000u);
+        EXPECT_EQ(registers.read(base + 0x35 + 17), 0xffffu) << "VM_INVALIDATE_ENG17_ACK";
+        registers.raw(base + 8) = 1 << 15;  // VALID_PROTECTION_FAULT_ENABLE_INTERRUPT
+        block.report({hub, 8, 0x7f12'3456'7000, false, VmFault::Reason::not_valid});
+        EXPECT_NE(registers.read(gfx ? 0x1260 + 0x15c8 : 0x1a000 + 0x68c), 0u);
+        ASSERT_EQ(sink.entries.size(), 1u);
+        EXPECT_EQ(sink.entries[0].client_id, gfx ? 0x1b : 0x12);
+        EXPECT_EQ(sink.entries[0].vmid_src, gfx ? 0 : 1);
+        EXPECT_EQ(sink.entries[0].node_id, 0);
+        EXPECT_EQ(sink.entries[0].data[0], 0xf1234567u);
+    }
+}
+
 }  // namespace
 }  // namespace gpuemu
