@@ -50,7 +50,7 @@ protected:
         ring.put({header(PACKET3_WRITE_DATA, 4), to_memory, target, 0, value});
     }
 
-    test::Bench bench;
+    test::Bench bench{test::Bench::Rings::graphics_too};
     test::Ring ring;
 };
 

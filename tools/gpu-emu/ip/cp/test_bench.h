@@ -153,7 +153,9 @@ public:
     static constexpr uint64_t kiq_rptr_report = 0x800;
     static constexpr uint32_t kiq_doorbell = 0;
 
-    Bench()
+    enum class Rings { compute, graphics_too };
+
+    explicit Bench(Rings rings = Rings::compute)
         : profile(small_profile()),
           registers(512u << 10),
           context{profile, registers, memory, interrupts, kicker, [this] { return clock; },
@@ -161,7 +163,8 @@ public:
           sdma0(context, 0, sdma_layouts(profile).at(0)),
           sdma1(context, 1, sdma_layouts(profile).at(1)),
           me(context),
-          mec(context, &me, std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
+          mec(context, rings == Rings::graphics_too ? &me : nullptr,
+              std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
           kiq(memory, kiq_ring, kiq_dwords) {}
 
     /// As after power-on; rings made of this memory are void.
