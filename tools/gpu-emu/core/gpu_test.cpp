@@ -448,6 +448,7 @@ TEST_F(Navi21Test, GraphicsFirmwareIsLoaded) {
     // gfx_v10_0_wait_for_rlc_autoload_complete()
     EXPECT_EQ(reg(0x1260 + 0xf40), 0u);                      // mmCP_STAT
     EXPECT_EQ(reg(0xa000 + 0x4e8d) & 0x80000000, 1u << 31);  // mmRLC_RLCS_BOOTLOAD_STATUS
+    EXPECT_EQ(reg(0xa000 + 0x4c00) & 1, 1u);                 // mmRLC_CNTL
     set(0xa000 + 0x4ca0, 3);                                 // mmRLC_SAFE_MODE
     EXPECT_EQ(reg(0xa000 + 0x4ca0) & 1, 0u);
 }

@@ -179,6 +179,7 @@ constexpr NamedRegister gfx10_registers[] = {
     NAMED(GC, gc_10_3_0, mmCPC_INT_STATUS),
     NAMED(GC, gc_10_3_0, mmCP_VMID_RESET),
     NAMED(GC, gc_10_3_0, mmCP_GFX_HQD_ACTIVE),
+    NAMED(GC, gc_10_3_0, mmRLC_CNTL),
     NAMED(GC, gc_10_3_0, mmSCRATCH_REG0),
     NAMED(GC, gc_10_3_0, mmRLC_SAFE_MODE),
     NAMED(GC, gc_10_3_0, mmRLC_GPU_CLOCK_COUNT_LSB),

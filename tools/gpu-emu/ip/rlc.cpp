@@ -35,9 +35,12 @@ void Rlc::reset(ResetKind) {
         registers_.raw(at(gc_.ip, zero)) = 0;  // nothing harvested, nothing busy
     }
     if (gc_.RLC_RLCS_BOOTLOAD_STATUS) {
-        // Loading takes no time, so that it is done whenever the driver looks.
-        using Complete = gc_10_3_0::RLC_RLCS_BOOTLOAD_STATUS__BOOTLOAD_COMPLETE;
-        registers_.raw(at(gc_.ip, *gc_.RLC_RLCS_BOOTLOAD_STATUS)) = Complete::set(0, 1);
+        // Loading takes no time, so that it is done whenever the driver looks. The RLC runs from
+        // then on: gfx_v10_0_is_rlc_enabled() wants to see that before it asks for safe mode.
+        namespace gc = gc_10_3_0;
+        registers_.raw(at(gc_.ip, *gc_.RLC_RLCS_BOOTLOAD_STATUS)) =
+            gc::RLC_RLCS_BOOTLOAD_STATUS__BOOTLOAD_COMPLETE::set(0, 1);
+        registers_.raw(at(gc_.ip, gc::mmRLC_CNTL)) = gc::RLC_CNTL__RLC_ENABLE_F32::set(0, 1);
     }
 }
 

@@ -9,6 +9,7 @@
 
 #include "gpu-emu/ip/cp/take_turns.h"
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/regs/gc_10_3_0.h"
 
 namespace gpuemu {
 
@@ -22,7 +23,8 @@ constexpr unsigned me0 = 0;
 // on: up to cp_gfx_hqd_cntl in the order of the HQD window of a compute queue and with the same
 // fields, the write pointer elsewhere.
 constexpr uint64_t mqd_offset = 128 * sizeof(uint32_t);
-constexpr uint32_t cp_gfx_hqd_rptr = 0x0a, cp_gfx_hqd_cntl = 0x11, cp_gfx_hqd_wptr = 0x15;
+constexpr uint32_t cp_gfx_hqd_active = 0x02, cp_gfx_hqd_rptr = 0x0a, cp_gfx_hqd_cntl = 0x11,
+                   cp_gfx_hqd_wptr = 0x15;
 constexpr uint32_t mqd_dwords = cp_gfx_hqd_wptr + 2;
 
 }  // namespace
@@ -34,6 +36,11 @@ Me::Me(const Engines::Context& context) : context_(context), pm4_(context, oddit
                                  gc_layout(context.profile).ih_node);
         }
     }
+    const uint32_t vmid_reset = at(context.profile.ip(HwId::GC), gc_10_3_0::mmCP_VMID_RESET);
+    context.registers.on_write(vmid_reset, 1, [this](uint32_t dword, uint32_t request) {
+        reset_queues(request);
+        context_.registers.raw(dword) = 0;  // carried out
+    });
 }
 
 Engine::Turn Me::run(Budget& budget) {
@@ -90,6 +97,23 @@ void Me::unmap_queues(const QueueSelector& selected) {
         port.write32(mqd + cp_gfx_hqd_rptr * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_RPTR]);
         port.write32(mqd + cp_gfx_hqd_wptr * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_WPTR_LO]);
         port.write32(mqd + (cp_gfx_hqd_wptr + 1) * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_WPTR_HI]);
+    }
+}
+
+void Me::reset_queues(uint32_t cp_vmid_reset) {
+    const std::array<uint32_t, pipes> selected = {
+        gc_10_3_0::CP_VMID_RESET__PIPE0_QUEUES::get(cp_vmid_reset),
+        gc_10_3_0::CP_VMID_RESET__PIPE1_QUEUES::get(cp_vmid_reset)};
+    for (ComputeQueue& queue : queues_) {
+        if (!queue.active() || (selected[queue.pipe()] >> queue.index() & 1) == 0) {
+            continue;
+        }
+        const uint64_t mqd = queue.owner().mqd + mqd_offset;
+        HqdBank::Registers hqd;
+        queue.deactivate(hqd);
+        // gfx_v10_0_reset_kgq() waits for this. Out of reach it waits until it gives up.
+        const Port port{context_.memory, Hub::gfx, 0};
+        port.write32(mqd + cp_gfx_hqd_active * sizeof(uint32_t), 0);
     }
 }
 

@@ -44,6 +44,9 @@ public:
     const Oddities& oddities() const { return oddities_; }
 
 private:
+    /// Takes off the queues that CP_VMID_RESET names, in the middle of whatever they run.
+    void reset_queues(uint32_t cp_vmid_reset);
+
     const Engines::Context& context_;
     Oddities oddities_{"me"};
     std::vector<ComputeQueue> queues_;

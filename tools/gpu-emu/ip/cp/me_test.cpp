@@ -151,6 +151,28 @@ TEST_F(MeTest, QueuesThatAreNotThereAreRefused) {
     EXPECT_EQ(bench.mec.oddities().count("map_graphics_queue_failed", PACKET3_MAP_QUEUES), 3u);
 }
 
+TEST_F(MeTest, AQueueThatHangsIsResetAloneAndMappedAgain) {
+    constexpr uint32_t CP_VMID_RESET = 0x2000 + 0x1e53, active = mqd + 130 * 4;
+    bench.memory.put(active, {1});  // cp_gfx_hqd_active
+    map(0);
+    ring.put({header(PACKET3_WAIT_REG_MEM, 6), 3 | 1u << 4, 0x2100, 0, 9, ~0u, 4});
+    EXPECT_EQ(submit(), Engine::Turn::parked);
+    // gfx_v10_0_reset_kgq(): first the neighbours, then the queue itself.
+    bench.registers.write(CP_VMID_RESET, 1u << 24 | 1u << 17);
+    EXPECT_EQ(bench.memory.at32(active), 1u);
+    bench.registers.write(CP_VMID_RESET, 1u << 16);
+    EXPECT_EQ(bench.registers.read(CP_VMID_RESET), 0u);
+    EXPECT_EQ(bench.memory.at32(active), 0u);
+    EXPECT_FALSE(bench.me.ring_doorbell(doorbell, 5));
+
+    map(0);
+    test::Ring again(bench.memory, ring_base, 256);
+    again.put({header(PACKET3_WRITE_DATA, 4), to_memory, target, 0, 7});
+    EXPECT_TRUE(bench.me.ring_doorbell(doorbell, again.wptr()));
+    EXPECT_EQ(bench.run(bench.me), Engine::Turn::idle);
+    EXPECT_EQ(bench.memory.at32(target), 7u);
+}
+
 TEST_F(MeTest, ResetTakesAllQueues) {
     map(0);
     bench.me.reset();

@@ -25,11 +25,15 @@ inline constexpr Reg mmCP_ME_CNTL{0x0f56, 0};
 inline constexpr Reg mmCP_PQ_WPTR_POLL_CNTL1{0x1e24, 0};
 inline constexpr Reg mmCPC_INT_STATUS{0x1e55, 0};
 inline constexpr Reg mmCP_VMID_RESET{0x1e53, 0};
+using CP_VMID_RESET__PIPE0_QUEUES = Field<23, 16>;
+using CP_VMID_RESET__PIPE1_QUEUES = Field<31, 24>;
 inline constexpr Reg mmCP_GFX_HQD_ACTIVE{0x1e80, 0};
 inline constexpr Reg mmCP_MQD_BASE_ADDR{0x1fa9, 0};
 
 // Scratch and RLC.
 inline constexpr Reg mmSCRATCH_REG0{0x2040, 1};
+inline constexpr Reg mmRLC_CNTL{0x4c00, 1};
+using RLC_CNTL__RLC_ENABLE_F32 = Field<0, 0>;
 inline constexpr Reg mmRLC_GPU_CLOCK_COUNT_LSB{0x4c24, 1};
 inline constexpr Reg mmRLC_GPU_CLOCK_COUNT_MSB{0x4c25, 1};
 inline constexpr Reg mmRLC_CAPTURE_GPU_CLOCK_COUNT{0x4c26, 1};
