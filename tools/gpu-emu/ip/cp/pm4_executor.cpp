@@ -192,7 +192,7 @@ Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
 }
 
 Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
-    const uint32_t reference = body[3];
+    uint32_t reference = body[3];
     const uint32_t mask = body[4];
     uint32_t value = 0;
     if (pm4::WAIT_REG_MEM__MEM_SPACE::get(body[0]) != 0) {
@@ -213,6 +213,11 @@ Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
             write_register(queue, pm4::REGISTER_ADDRESS::get(body[1]), reference,
                            pm4::PACKET3_WAIT_REG_MEM);
             queue.progress = 1;
+        }
+        if (write_first) {
+            // What is written is a request, of which the mask names the part to be acknowledged:
+            // gmc_v10_0_emit_flush_gpu_tlb() waits for one VMID and asks for more than that bit.
+            reference &= mask;
         }
         value = context_.registers.read(poll);
     }
