@@ -39,7 +39,7 @@ std::vector<IpInstance> ip_table() {
 Profile make_navi21() {
     Profile profile;
     profile.name = "navi21";
-    profile.description = "AMD Radeon PRO V620, graphics rings, no display (gfx 10.3.0); untried";
+    profile.description = "AMD Radeon PRO V620, graphics rings, no display (gfx 10.3.0)";
     profile.device_id = 0x73a1;
     profile.subsystem_id = 0x73a1;
     profile.class_code = 0x038000;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: AMD Radeon PRO V620 (Navi 21, gfx 10.3.0): a board with graphics rings and without a
 // display.
-// Untried: written from the driver's source, no guest has probed it yet.
 // Thread: immutable after construction.
 // Does not model: display, VCN and JPEG (not in the IP list, so that the driver does not look for
 // them), its virtual functions, the HDMI audio function of its siblings.
