@@ -23,7 +23,9 @@ Nbio::Nbio(const Profile& profile, RegisterFile& registers, const Vram& vram)
     : profile_(profile), ip_(profile.ip(HwId::NBIF)), registers_(registers), vram_(vram) {
     claim_vram_window();
     claim_smn_window();
-    claim_ras_status();
+    if (ip_.major == 7) {
+        claim_ras_status();
+    }
     // Memory behind the host data path is coherent here: a flush is done when it is asked for.
     registers_.on_read(at(ip_, nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE), 1,
                        [](uint32_t) { return ~0u; });
