@@ -59,7 +59,8 @@ struct IgtVerdict {
 };
 
 /// In the order of the requests, each subtest of its own. `results` is the results.json of
-/// igt_runner.
+/// igt_runner. Beside the `usual` messages those are no failure that no driver makes: IGT's own, and
+/// what tracefs and the PCI core say whatever is done to the GPU.
 std::vector<IgtVerdict> judge_igt(const nlohmann::json& results,
                                   const std::vector<IgtRequest>& requests, bool has_gfx_ring,
                                   const MessageShapes& usual);

@@ -143,6 +143,20 @@ TEST(IgtVerdictTest, WhatTheKernelSaysAtEachBootIsNoNews) {
               "dmesg-fail");
 }
 
+TEST(IgtVerdictTest, WhatNoDriverSaysIsNoFailure) {
+    const std::string others =
+        "<4> [25.9] NOTICE: Automounting of tracing to debugfs is deprecated and will be removed\n"
+        "<4> [61.0] === TOTAL (all subtests in amd_basic binary): 0 min 4 sec ===\n"
+        "<4> [72.3] amdgpu 0000:02:00.0: ROM [??? 0x00000000 flags 0x20000000]: alignment must not "
+        "be zero\n";
+    EXPECT_EQ(judge_one("a@b", {{"igt@a@b", entry("dmesg-warn", "", others)}}).outcome,
+              Outcome::pass);
+    const auto more = judge_one(
+        "a@b", {{"igt@a@b", entry("dmesg-warn", "", others + "<4> [73.1] amdgpu: late\n")}});
+    EXPECT_EQ(more.reason, "dmesg-warn");
+    EXPECT_EQ(more.details, "kernel: <4> [73.1] amdgpu: late\n");
+}
+
 TEST(IgtVerdictTest, SkipForLackOfAGfxRingIsOne) {
     const nlohmann::json skipped = {{"igt@a@b", entry("skip", kNoDynamic)}};
     const auto right = judge_one("a@b|gfx", skipped);
