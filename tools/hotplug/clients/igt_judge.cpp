@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: igt_judge, which runs tests of IGT (igt-gpu-tools) by igt_runner, each in a process of
 // its own, and prints what came of them in KTAP, for a scenario's step `shell`. igt_verdict.h says
-// what counts. Exit status: 0 no test failed, 1 one did, 2 IGT could not be run.
+// what counts. IGT does not see the nodes of a GPU's partitions. Exit status: 0 no test failed, 1
+// one did, 2 IGT could not be run.
 // Thread: one. Not modelled: IGT's own choice of tests; the scenario names them.
 #include <fcntl.h>
+#include <sched.h>
 #include <spawn.h>
+#include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,6 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -30,6 +34,7 @@ namespace {
 constexpr const char* test_root = "/usr/libexec/igt-gpu-tools";
 constexpr const char* test_list = "/tmp/igt-tests";
 constexpr const char* results = "/tmp/igt-results";
+constexpr const char* dri = "/dev/dri";
 constexpr int status_failed = 1;
 constexpr int status_not_run = 2;
 
@@ -67,6 +72,26 @@ std::vector<std::string> kernel_records() {
         }
     }
     return records;
+}
+
+/// IGT's tests of amdgpu look at the first four DRM devices that they find, for one on the PCI bus.
+/// A GPU with partitions has eight, of which all but one are on the platform bus. From here on
+/// those are /dev/null, for this process and what it starts. 0 or an error number.
+int hide_partitions() {
+    namespace fs = std::filesystem;
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
+        return errno;
+    }
+    for (const auto& entry : fs::directory_iterator(dri)) {
+        const fs::path bus = "/sys/class/drm" / entry.path().filename() / "device/subsystem";
+        std::error_code no_device;
+        if (fs::read_symlink(bus, no_device).filename() == "platform" &&
+            ::mount("/dev/null", entry.path().c_str(), nullptr, MS_BIND, nullptr) != 0) {
+            return errno;
+        }
+    }
+    return 0;
 }
 
 /// Its standard output is not KTAP, and becomes standard error. Its status tells nothing that its
@@ -131,6 +156,9 @@ int run(const Options& options) {
         // Those of an earlier run are not this one's.
         if (::unlink(file.c_str()) != 0 && errno != ENOENT) {
             return not_run(file + ": " + std::strerror(errno));
+        }
+        if (const int error = hide_partitions(); error != 0) {
+            return not_run(std::string(dri) + ": " + std::strerror(error));
         }
         if (const int error = run_igt_runner(options.timeout_s); error != 0) {
             return not_run(std::string("igt_runner: ") + std::strerror(error));
