@@ -58,6 +58,12 @@ IoResult<bool> has_gfx_ring(const std::string& node) {
     return device->ring_count(abi::AMDGPU_HW_IP_GFX).map([](unsigned count) { return count > 0; });
 }
 
+unsigned long memory_mib() {
+    constexpr int mib_shift = 20;
+    const auto pages = static_cast<unsigned long>(::sysconf(_SC_PHYS_PAGES));
+    return (pages * static_cast<unsigned long>(::sysconf(_SC_PAGESIZE))) >> mib_shift;
+}
+
 /// What there is of the kernel's log, record by record.
 std::vector<std::string> kernel_records() {
     const Fd log(::open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -142,9 +148,10 @@ int run(const Options& options) {
         return not_run(options.node + ": " + gfx.error().op + ": " +
                        std::strerror(gfx.error().error));
     }
+    const IgtMachine machine{*gfx, memory_mib()};
     const MessageShapes usual = boot_warnings(kernel_records());
     nlohmann::json said = nlohmann::json::object();
-    if (const std::string list = igt_test_list(requests, *gfx); !list.empty()) {
+    if (const std::string list = igt_test_list(requests, machine); !list.empty()) {
         std::ofstream out(test_list);
         if (!(out << list).flush()) {
             return not_run(std::string(test_list) + ": cannot write");
@@ -169,7 +176,7 @@ int run(const Options& options) {
             return not_run(file + ": igt_runner left no results there");
         }
     }
-    const auto verdicts = judge_igt(said, requests, *gfx, usual);
+    const auto verdicts = judge_igt(said, requests, machine, usual);
     std::fputs(format_ktap(verdicts).c_str(), stdout);
     const bool failed = std::any_of(verdicts.begin(), verdicts.end(), [](const IgtVerdict& one) {
         return one.outcome == IgtVerdict::Outcome::fail;
@@ -184,8 +191,9 @@ int main(int argc, char** argv) {
     CLI::App app("Runs tests of IGT and prints their results in KTAP");
     hp::clients::Options options;
     app.add_option("node", options.node, "render node of a GPU, asked for its rings")->required();
-    app.add_option("requests", options.requests,
-                   "BINARY@SUBTEST[|gfx|blind-gfx|may-skip=TEXT|never=TEXT|shows=TEXT]...")
+    app.add_option(
+           "requests", options.requests,
+           "BINARY@SUBTEST[|gfx|blind-gfx|memory=MIB|may-skip=TEXT|never=TEXT|shows=TEXT]...")
         ->required();
     app.add_option("--device", options.device,
                    "PCI address of the GPU that IGT shall take; else it takes any");

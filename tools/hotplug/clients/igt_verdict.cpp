@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <sstream>
+#include <utility>
 
 namespace hp::clients {
 
@@ -220,19 +221,19 @@ std::string false_pass(const IgtRequest& request, const Report& report, bool has
     return "";
 }
 
-IgtVerdict judge(const json& tests, const IgtRequest& request, bool has_gfx_ring,
+IgtVerdict judge(const json& tests, const IgtRequest& request, const IgtMachine& machine,
                  const MessageShapes& usual) {
     using Outcome = IgtVerdict::Outcome;
-    if (!request.runs_on(has_gfx_ring)) {
-        return {request.name, Outcome::skip, no_gfx_ring, ""};
+    if (std::string obstacle = request.obstacle(machine); !obstacle.empty()) {
+        return {request.name, Outcome::skip, std::move(obstacle), ""};
     }
     const Report report = report_of(tests, key_of(request.name), usual);
     if (report.result == "skip") {
-        return judge_skip(request, report, has_gfx_ring);
+        return judge_skip(request, report, machine.gfx_ring);
     }
     std::string reason = report.result.empty() ? "IGT has no result of it" : report.result;
     if (report.result == "pass") {
-        reason = false_pass(request, report, has_gfx_ring);
+        reason = false_pass(request, report, machine.gfx_ring);
         if (reason.empty()) {
             return {request.name, Outcome::pass, "", ""};
         }
@@ -272,6 +273,17 @@ std::string one_line(std::string text) {
 
 }  // namespace
 
+std::string IgtRequest::obstacle(const IgtMachine& machine) const {
+    if (gfx == Gfx::blind && !machine.gfx_ring) {
+        return no_gfx_ring;
+    }
+    if (machine.memory_mib < memory_mib) {
+        return "the machine has " + std::to_string(machine.memory_mib) + " MiB of memory, not " +
+               std::to_string(memory_mib);
+    }
+    return "";
+}
+
 tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text) {
     IgtRequest request;
     std::size_t end = text.find('|');
@@ -287,6 +299,10 @@ tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text) {
             request.gfx = IgtRequest::Gfx::asked;
         } else if (part == "blind-gfx") {
             request.gfx = IgtRequest::Gfx::blind;
+        } else if (word == "memory" && !value.empty() &&
+                   std::all_of(value.begin(), value.end(),
+                               [](unsigned char c) { return std::isdigit(c) != 0; })) {
+            request.memory_mib = std::strtoul(value.c_str(), nullptr, 10);
         } else if (word == "may-skip" && !value.empty()) {
             request.may_skip.push_back(value);
         } else if (word == "never" && !value.empty()) {
@@ -295,8 +311,8 @@ tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text) {
             request.shows.push_back(value);
         } else {
             return tl::unexpected("'" + part +
-                                  "' is none of gfx, blind-gfx, may-skip=TEXT, never=TEXT, "
-                                  "shows=TEXT");
+                                  "' is none of gfx, blind-gfx, memory=MIB, may-skip=TEXT, "
+                                  "never=TEXT, shows=TEXT");
         }
     }
     const std::size_t at = request.name.find('@');
@@ -306,10 +322,10 @@ tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text) {
     return request;
 }
 
-std::string igt_test_list(const std::vector<IgtRequest>& requests, bool has_gfx_ring) {
+std::string igt_test_list(const std::vector<IgtRequest>& requests, const IgtMachine& machine) {
     std::string list;
     for (const IgtRequest& request : requests) {
-        if (request.runs_on(has_gfx_ring)) {
+        if (request.obstacle(machine).empty()) {
             // The runner takes a binary without a subtest for all of them.
             const std::size_t cut = wants_all(request) ? all_subtests.size() : 0;
             list += runner_prefix + request.name.substr(0, request.name.size() - cut) + "\n";
@@ -339,7 +355,7 @@ MessageShapes boot_warnings(const std::vector<std::string>& records) {
 }
 
 std::vector<IgtVerdict> judge_igt(const json& results, const std::vector<IgtRequest>& requests,
-                                  bool has_gfx_ring, const MessageShapes& usual) {
+                                  const IgtMachine& machine, const MessageShapes& usual) {
     const json none = json::object();
     const json& tests = results.contains("tests") ? results.at("tests") : none;
     std::vector<IgtVerdict> verdicts;
@@ -347,7 +363,7 @@ std::vector<IgtVerdict> judge_igt(const json& results, const std::vector<IgtRequ
         for (const std::string& name : names_of(request, tests)) {
             IgtRequest single = request;
             single.name = name;
-            verdicts.push_back(judge(tests, single, has_gfx_ring, usual));
+            verdicts.push_back(judge(tests, single, machine, usual));
         }
     }
     return verdicts;

@@ -16,6 +16,12 @@
 
 namespace hp::clients {
 
+/// What decides whether a test can run.
+struct IgtMachine {
+    bool gfx_ring = false;  ///< of the GPU
+    unsigned long memory_mib = 0;
+};
+
 /// A test and under what conditions its result is one.
 struct IgtRequest {
     /// What the GPU's GFX ring is to it. Some GPUs, as MI300X, have none.
@@ -27,19 +33,21 @@ struct IgtRequest {
 
     std::string name;  ///< BINARY@SUBTEST, as in `amdgpu/amd_basic@memory-alloc`; * for all
     Gfx gfx = Gfx::any;
+    unsigned long memory_mib = 0;       ///< with less, the test is not run
     std::vector<std::string> may_skip;  ///< a skip is right if its reason contains one of these
     std::vector<std::string> never;     ///< the output of a test that passed contains none of these
     std::vector<std::string> shows;     ///< ... and contains these
 
-    bool runs_on(bool has_gfx_ring) const { return gfx != Gfx::blind || has_gfx_ring; }
+    /// Why it is not run on `machine`; empty: it is.
+    std::string obstacle(const IgtMachine& machine) const;
 };
 
-/// `NAME|gfx|blind-gfx|may-skip=TEXT|never=TEXT|shows=TEXT`: a name and any number of the others.
-/// The error says what is wrong with the text.
+/// `NAME|gfx|blind-gfx|memory=MIB|may-skip=TEXT|never=TEXT|shows=TEXT`: a name and any number of
+/// the others. The error says what is wrong with the text.
 tl::expected<IgtRequest, std::string> parse_igt_request(std::string_view text);
 
 /// For igt_runner's --test-list. A request without any test that runs gives an empty text.
-std::string igt_test_list(const std::vector<IgtRequest>& requests, bool has_gfx_ring);
+std::string igt_test_list(const std::vector<IgtRequest>& requests, const IgtMachine& machine);
 
 /// Kernel messages without what differs from time to time: numbers.
 using MessageShapes = std::set<std::string>;
@@ -59,11 +67,11 @@ struct IgtVerdict {
 };
 
 /// In the order of the requests, each subtest of its own. `results` is the results.json of
-/// igt_runner. Beside the `usual` messages those are no failure that no driver makes: IGT's own, and
-/// what tracefs and the PCI core say whatever is done to the GPU.
+/// igt_runner. Beside the `usual` messages those are no failure that no driver makes: IGT's own,
+/// and what tracefs and the PCI core say whatever is done to the GPU.
 std::vector<IgtVerdict> judge_igt(const nlohmann::json& results,
-                                  const std::vector<IgtRequest>& requests, bool has_gfx_ring,
-                                  const MessageShapes& usual);
+                                  const std::vector<IgtRequest>& requests,
+                                  const IgtMachine& machine, const MessageShapes& usual);
 
 std::string format_ktap(const std::vector<IgtVerdict>& verdicts);
 

@@ -9,6 +9,7 @@ namespace {
 
 using Outcome = IgtVerdict::Outcome;
 
+constexpr unsigned long kMemory = 3000;
 constexpr const char* kNoDynamic =
     "Starting subtest: cs-gfx-with-IP-GFX\n"
     "No dynamic tests executed.\n"
@@ -38,7 +39,7 @@ nlohmann::json entry(const std::string& result, const std::string& out = "",
 /// Of one test, without GFX ring if not said otherwise.
 IgtVerdict judge_one(const std::string& text, const nlohmann::json& tests, bool gfx = false,
                      const MessageShapes& usual = {}) {
-    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, gfx, usual);
+    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, {gfx, kMemory}, usual);
     EXPECT_EQ(verdicts.size(), 1u);
     return verdicts.front();
 }
@@ -56,8 +57,8 @@ TEST(IgtRequestTest, NamesATestAndItsConditions) {
 }
 
 TEST(IgtRequestTest, WhatIsNoneIsRefused) {
-    for (const char* text :
-         {"", "a", "@b", "a@", "a@b|", "a@b|GFX", "a@b|never=", "a@b|x=y", "|a@b"}) {
+    for (const char* text : {"", "a", "@b", "a@", "a@b|", "a@b|GFX", "a@b|never=", "a@b|x=y",
+                             "a@b|memory=", "a@b|memory=2g", "|a@b"}) {
         EXPECT_FALSE(parse_igt_request(text)) << text;
     }
 }
@@ -65,9 +66,9 @@ TEST(IgtRequestTest, WhatIsNoneIsRefused) {
 TEST(IgtTestListTest, LeavesOutWhatIsBlindWithoutARing) {
     const std::vector<IgtRequest> requests = {request("a@B-c"), request("d@e|blind-gfx"),
                                               request("f@g|gfx")};
-    EXPECT_EQ(igt_test_list(requests, false), "igt@a@B-c\nigt@f@g\n");
-    EXPECT_EQ(igt_test_list(requests, true), "igt@a@B-c\nigt@d@e\nigt@f@g\n");
-    EXPECT_EQ(igt_test_list({request("d@e|blind-gfx")}, false), "");
+    EXPECT_EQ(igt_test_list(requests, {false, kMemory}), "igt@a@B-c\nigt@f@g\n");
+    EXPECT_EQ(igt_test_list(requests, {true, kMemory}), "igt@a@B-c\nigt@d@e\nigt@f@g\n");
+    EXPECT_EQ(igt_test_list({request("d@e|blind-gfx")}, {false, kMemory}), "");
 }
 
 TEST(IgtVerdictTest, OnlyPassIsAPass) {
@@ -80,8 +81,9 @@ TEST(IgtVerdictTest, OnlyPassIsAPass) {
         EXPECT_EQ(verdict.reason, result);
     }
     EXPECT_EQ(judge_one("a@b", nlohmann::json::object()).reason, "IGT has no result of it");
-    EXPECT_EQ(judge_igt(nlohmann::json::object(), {request("a@b")}, true, {}).front().outcome,
-              Outcome::fail);
+    EXPECT_EQ(
+        judge_igt(nlohmann::json::object(), {request("a@b")}, {true, kMemory}, {}).front().outcome,
+        Outcome::fail);
 }
 
 TEST(IgtVerdictTest, FailureHasWhatKernelAndTestSaid) {
@@ -179,19 +181,30 @@ TEST(IgtVerdictTest, BlindTestIsNotRunWithoutAGfxRing) {
     EXPECT_EQ(judge_one("a@b|blind-gfx", nlohmann::json::object(), true).outcome, Outcome::fail);
 }
 
+TEST(IgtVerdictTest, GreedyTestIsNotRunOnASmallMachine) {
+    const nlohmann::json tests = {{"igt@a@b", entry("pass")}};
+    const auto verdict = judge_one("a@b|memory=3001", tests);
+    EXPECT_EQ(verdict.outcome, Outcome::skip);
+    EXPECT_EQ(verdict.reason, "the machine has 3000 MiB of memory, not 3001");
+    EXPECT_EQ(judge_one("a@b|memory=3000", tests).outcome, Outcome::pass);
+    EXPECT_EQ(
+        igt_test_list({request("a@b|memory=3001"), request("a@c|memory=3000")}, {false, kMemory}),
+        "igt@a@c\n");
+}
+
 TEST(IgtVerdictTest, AllSubtestsOfABinaryAreJudgedEach) {
     const nlohmann::json tests = {{"igt@a@x", entry("pass")},
                                   {"igt@a@y", entry("fail")},
                                   {"igt@a@y@dynamic", entry("pass")},
                                   {"igt@ab@z", entry("pass")}};
-    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, false, {});
+    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, {false, kMemory}, {});
     ASSERT_EQ(verdicts.size(), 2u);
     EXPECT_EQ(verdicts[0].name, "a@x");
     EXPECT_EQ(verdicts[0].outcome, Outcome::pass);
     EXPECT_EQ(verdicts[1].name, "a@y");
     EXPECT_EQ(verdicts[1].outcome, Outcome::fail);
     EXPECT_EQ(judge_one("c@*", tests).outcome, Outcome::fail) << "none was run";
-    EXPECT_EQ(igt_test_list({request("a/b@*")}, false), "igt@a/b\n");
+    EXPECT_EQ(igt_test_list({request("a/b@*")}, {false, kMemory}), "igt@a/b\n");
 }
 
 TEST(IgtVerdictTest, SkipTellsItsReason) {
