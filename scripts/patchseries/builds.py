@@ -189,6 +189,8 @@ class Builder:
             for file in (self.path / "build" / path.parent).glob(f".{path.stem}.o.cmd"):
                 name, _, source = _saved(file.read_text())
                 objects |= {name} if source == str(path) else set()
+        if not objects:
+            return collections.Counter()  # make without a goal would be all of the kernel
         _, said = self.make("-k", "C=2", f"CHECK={tool}", *sorted(objects))
         return collections.Counter(re.sub(r":\d+:\d+", "", line) for line in said if re.search("warning:|error:", line))
 
@@ -227,7 +229,8 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
             builder = Builder(stock_build, folder, lock)
             sources = sorted({path for path in series.edited_files + series.new_files if path.endswith(".c") and in_kernel(path)})
             before = builder.sparse(sparse[0], sources) if of_sparse is None else None
-            last = max(number for number, patch in enumerate(series.patches, 1) if any(map(in_kernel, patch.files)))
+            code = [number for number, patch in enumerate(series.patches, 1) if any(map(in_kernel, patch.files))]
+            last = max(code, default=len(series.patches))
             if of_sparse is None:
                 # Sparse looks at what was made of the whole series, in this copy.
                 results[last] = None
