@@ -308,9 +308,13 @@ bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev)
  * amdgpu_hotplug_reset_begin - ask to reset a GPU
  * @adev: amdgpu device
  *
- * Context: process, with the write side of the reset domain's semaphore held.
+ * A switch of the partition mode counts as one.
+ *
+ * Context: process, with the write side of the reset domain's semaphore held, or
+ * for a switch the read side.
  * Return: true if the reset may begin and has to be ended with
- * amdgpu_hotplug_reset_end(), false if the GPU is lost or being removed.
+ * amdgpu_hotplug_reset_end(), false if the GPU is lost or being removed, or if it
+ * is switched and @adev is to be switched again.
  */
 bool amdgpu_hotplug_reset_begin(struct amdgpu_device *adev)
 {
@@ -592,7 +596,6 @@ void amdgpu_hotplug_fini(struct amdgpu_device *adev)
 	amdgpu_hotplug_cancel_work(&adev->hotplug.lost_work);
 }
 
-#ifdef CONFIG_DRM_AMDGPU_HOTPLUG_INJECT
 static const char * const amdgpu_hotplug_phases[] = {
 	[AMDGPU_HOTPLUG_PRESENT] = "present",
 	[AMDGPU_HOTPLUG_REMOVING] = "removing",
@@ -645,14 +648,17 @@ static const struct file_operations amdgpu_hotplug_inject_fops = {
  * @adev: amdgpu device
  *
  * Creates amdgpu_hotplug in the debugfs folder of the DRM device. It tells the
- * phase; "lost" written to it makes the driver treat the GPU as lost.
+ * phase; "lost" written to it makes the driver treat the GPU as lost. Does
+ * nothing without CONFIG_DRM_AMDGPU_HOTPLUG_INJECT.
  *
  * Context: process, probe.
  */
 void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev)
 {
+	if (!IS_ENABLED(CONFIG_DRM_AMDGPU_HOTPLUG_INJECT))
+		return;
+
 	debugfs_create_file("amdgpu_hotplug", 0600,
 			    adev_to_drm(adev)->primary->debugfs_root, adev,
 			    &amdgpu_hotplug_inject_fops);
 }
-#endif

@@ -65,13 +65,6 @@ void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left);
 void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev);
 void amdgpu_hotplug_step(struct amdgpu_device *adev, const char *step);
 void amdgpu_hotplug_remove_end(struct amdgpu_device *adev);
-
-#ifdef CONFIG_DRM_AMDGPU_HOTPLUG_INJECT
 void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev);
-#else
-static inline void amdgpu_hotplug_debugfs_init(struct amdgpu_device *adev)
-{
-}
-#endif
 
 #endif

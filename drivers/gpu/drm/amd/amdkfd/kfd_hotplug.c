@@ -34,6 +34,38 @@
 /* How long a removal waits for the reset of other GPUs of the hive */
 #define KFD_HOTPLUG_RESET_MS	500
 
+/* The client has the buffers of the processes, and a reference of the device. */
+static void kfd_hotplug_unused(struct kref *users)
+{
+	struct kfd_dev *kfd = container_of(users, struct kfd_dev, hotplug.users);
+
+	if (kfd->hotplug.unplugged)
+		amdgpu_amdkfd_drm_client_release(kfd->adev);
+	/* Who waits for it frees the device at once */
+	complete(&kfd->hotplug.unused);
+}
+
+static void kfd_hotplug_get(struct kfd_dev *kfd)
+{
+	kref_get(&kfd->hotplug.users);
+	drm_dev_get(adev_to_drm(kfd->adev));
+}
+
+static void kfd_hotplug_put(struct kfd_dev *kfd)
+{
+	struct drm_device *ddev = adev_to_drm(kfd->adev);
+
+	kref_put(&kfd->hotplug.users, kfd_hotplug_unused);
+	drm_dev_put(ddev);
+}
+
+static void kfd_hotplug_unlock_work(struct work_struct *work)
+{
+	kgd2kfd_unlock_work(work);
+	/* With the last reference goes the work */
+	kfd_hotplug_put(container_of(work, struct kfd_dev, hotplug.unlock_work));
+}
+
 /**
  * kfd_hotplug_init - prepare the KFD part of a GPU for being lost or removed
  * @kfd: KFD part of the GPU
@@ -45,9 +77,10 @@ void kfd_hotplug_init(struct kfd_dev *kfd)
 	struct kfd_hotplug *hotplug = &kfd->hotplug;
 
 	kref_init(&hotplug->users);
+	init_completion(&hotplug->unused);
 	mutex_init(&hotplug->lock);
 	init_rwsem(&hotplug->map_lock);
-	INIT_WORK(&hotplug->unlock_work, kgd2kfd_unlock_work);
+	INIT_WORK(&hotplug->unlock_work, kfd_hotplug_unlock_work);
 }
 
 /**
@@ -58,7 +91,6 @@ void kfd_hotplug_init(struct kfd_dev *kfd)
  */
 void kfd_hotplug_fini(struct kfd_dev *kfd)
 {
-	cancel_work_sync(&kfd->hotplug.unlock_work);
 	mutex_destroy(&kfd->hotplug.lock);
 }
 
@@ -74,37 +106,22 @@ void kfd_hotplug_fini(struct kfd_dev *kfd)
  */
 struct kfd_node *kfd_node_get(struct kfd_node *node)
 {
-	kref_get(&node->kfd->hotplug.users);
-	drm_dev_get(adev_to_drm(node->adev));
+	kfd_hotplug_get(node->kfd);
 
 	return node;
-}
-
-/* The client has the buffers of the processes, and a reference of the device. */
-static void kfd_hotplug_unused(struct kref *users)
-{
-	struct kfd_dev *kfd = container_of(users, struct kfd_dev, hotplug.users);
-
-	if (kfd->hotplug.unplugged)
-		amdgpu_amdkfd_drm_client_release(kfd->adev);
 }
 
 /**
  * kfd_node_put - give a reference of a node back
  * @node: the node, or NULL
  *
- * Context: process. Can free the device, and with it the node.
+ * Context: process. Can free the device, and with it the node, unless
+ * kfd_processes_mutex is held since the node was found: see kfd_hotplug_detach().
  */
 void kfd_node_put(struct kfd_node *node)
 {
-	struct drm_device *ddev;
-
-	if (!node)
-		return;
-
-	ddev = adev_to_drm(node->adev);
-	kref_put(&node->kfd->hotplug.users, kfd_hotplug_unused);
-	drm_dev_put(ddev);
+	if (node)
+		kfd_hotplug_put(node->kfd);
 }
 
 /* Where the arguments of an ioctl name a GPU */
@@ -116,6 +133,10 @@ static const struct {
 		KFD_HOTPLUG_NAMES_GPU,
 		/* Memory of a GPU */
 		KFD_HOTPLUG_NAMES_HANDLE,
+		/* Attributes of managed memory, some of which are GPUs */
+		KFD_HOTPLUG_NAMES_SVM,
+		/* All that the process has, but for some operations */
+		KFD_HOTPLUG_NAMES_CRIU,
 	} what;
 } kfd_hotplug_ioctls[AMDKFD_COMMAND_END] = {
 #define KFD_HOTPLUG_IOCTL(_cmd, _args, _member, _what)			\
@@ -142,19 +163,76 @@ static const struct {
 	KFD_HOTPLUG_IOCTL(IMPORT_DMABUF, import_dmabuf_args, gpu_id, GPU),
 	KFD_HOTPLUG_IOCTL(EXPORT_DMABUF, export_dmabuf_args, handle, HANDLE),
 	KFD_HOTPLUG_IOCTL(SMI_EVENTS, smi_events_args, gpuid, GPU),
+	KFD_HOTPLUG_IOCTL(SVM, svm_args, start_addr, SVM),
+	KFD_HOTPLUG_IOCTL(CRIU_OP, criu_args, op, CRIU),
 	KFD_HOTPLUG_IOCTL(AVAILABLE_MEMORY, get_available_memory_args, gpu_id,
 			  GPU),
 #undef KFD_HOTPLUG_IOCTL
 };
 
+static bool kfd_hotplug_id_gone(struct kfd_process *p, u32 gpu_id)
+{
+	struct kfd_process_device *pdd;
+
+	pdd = kfd_process_device_data_by_id(p, gpu_id);
+
+	return pdd && kfd_node_gone(pdd->dev);
+}
+
+/* Do attributes of managed memory ask for a GPU that is gone, or about it? */
+static bool kfd_hotplug_svm_gone(struct kfd_process *p,
+				 const struct kfd_ioctl_svm_args *args)
+{
+	u32 i;
+
+	for (i = 0; i < args->nattr; i++) {
+		switch (args->attrs[i].type) {
+		case KFD_IOCTL_SVM_ATTR_PREFERRED_LOC:
+		case KFD_IOCTL_SVM_ATTR_PREFETCH_LOC:
+			/* What KFD_IOCTL_SVM_OP_GET_ATTR writes to */
+			if (args->op != KFD_IOCTL_SVM_OP_SET_ATTR)
+				break;
+			fallthrough;
+		case KFD_IOCTL_SVM_ATTR_ACCESS:
+		case KFD_IOCTL_SVM_ATTR_ACCESS_IN_PLACE:
+			if (kfd_hotplug_id_gone(p, args->attrs[i].value))
+				return true;
+			break;
+		}
+	}
+
+	return false;
+}
+
+/*
+ * Is the process to be saved or restored with a GPU that is gone? Of what it had
+ * there only a part is left, and nobody can say which part the process needs.
+ */
+static bool kfd_hotplug_criu_gone(struct kfd_process *p, u32 op)
+{
+	unsigned int i;
+
+	switch (op) {
+	case KFD_CRIU_OP_PROCESS_INFO:
+	case KFD_CRIU_OP_CHECKPOINT:
+	case KFD_CRIU_OP_RESTORE:
+		for (i = 0; i < kfd_process_num_devices(p); i++)
+			if (kfd_node_gone(p->pdds[i]->dev))
+				return true;
+		break;
+	}
+
+	return false;
+}
+
 /**
- * kfd_hotplug_check_ioctl - may an ioctl begin?
+ * kfd_hotplug_check_ioctl - does an ioctl name a GPU that is gone?
  * @p: the calling process
  * @nr: number of the ioctl
- * @args: its arguments, of the size that the kernel knows
+ * @args: its arguments, which are complete
  *
- * Refuses what names a GPU that is gone, except for what only gives something
- * back. An ioctl that was admitted may find the GPU gone at any later moment.
+ * What only gives something back counts as naming none. An ioctl that was admitted
+ * may find the GPU gone at any later moment: ask again if it has failed.
  *
  * Context: process. The process devices of @p can only become more.
  * Return: 0, or -ENODEV. Never -EAGAIN, with which user space tries for ever.
@@ -162,27 +240,31 @@ static const struct {
 int kfd_hotplug_check_ioctl(struct kfd_process *p, unsigned int nr,
 			    const void *args)
 {
-	struct kfd_process_device *pdd;
-	u32 gpu_id;
+	const void *name;
+	bool gone;
 
 	if (nr >= ARRAY_SIZE(kfd_hotplug_ioctls))
 		return 0;
 
-	args += kfd_hotplug_ioctls[nr].offset;
+	name = args + kfd_hotplug_ioctls[nr].offset;
 	switch (kfd_hotplug_ioctls[nr].what) {
 	case KFD_HOTPLUG_NAMES_GPU:
-		gpu_id = *(const u32 *)args;
+		gone = kfd_hotplug_id_gone(p, *(const u32 *)name);
 		break;
 	case KFD_HOTPLUG_NAMES_HANDLE:
-		gpu_id = GET_GPU_ID(*(const u64 *)args);
+		gone = kfd_hotplug_id_gone(p, GET_GPU_ID(*(const u64 *)name));
+		break;
+	case KFD_HOTPLUG_NAMES_SVM:
+		gone = kfd_hotplug_svm_gone(p, args);
+		break;
+	case KFD_HOTPLUG_NAMES_CRIU:
+		gone = kfd_hotplug_criu_gone(p, *(const u32 *)name);
 		break;
 	default:
 		return 0;
 	}
 
-	pdd = kfd_process_device_data_by_id(p, gpu_id);
-
-	return pdd && kfd_node_gone(pdd->dev) ? -ENODEV : 0;
+	return gone ? -ENODEV : 0;
 }
 
 /* The process device whose BARs @vma maps; it lives as long as the file */
@@ -480,8 +562,15 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 		kfd_smi_event_close(kfd->nodes[i]);
 	}
 
-	/* Locked for a reset or a suspend that nobody ends? It may take a while. */
-	queue_work(system_dfl_wq, &kfd->hotplug.unlock_work);
+	/*
+	 * Locked for a reset or a suspend that nobody ends? It may take a while.
+	 * The work has a reference until it has had kfd_processes_mutex, so that
+	 * the last one is not put by who finds a node while it holds that.
+	 */
+	if (kfd->init_complete) {
+		kfd_hotplug_get(kfd);
+		queue_work(kfd_release_wq, &kfd->hotplug.unlock_work);
+	}
 
 	if (amdgpu_kfd_lost_policy == AMDGPU_KFD_LOST_POLICY_KILL)
 		kfd_hotplug_kill(kfd);

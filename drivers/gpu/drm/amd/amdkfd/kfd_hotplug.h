@@ -2,6 +2,7 @@
 #ifndef __KFD_HOTPLUG_H__
 #define __KFD_HOTPLUG_H__
 
+#include <linux/completion.h>
 #include <linux/kref.h>
 #include <linux/mutex.h>
 #include <linux/rwsem.h>
@@ -18,18 +19,22 @@ struct vm_area_struct;
  *
  * @users: the driver, until the GPU is detached, and whoever holds a reference
  *	of kfd_node_get()
+ * @unused: there is none of @users any more
  * @lock: serializes kfd_hotplug_detach(), which may be called by who finds out
  *	about the loss and by the removal
  * @detached: the GPU is gone for KFD; under @lock, never reset
  * @unplugged: the driver is being unbound, and not only KFD set up anew
  * @map_lock: held for reading while a page of the GPU's BARs is mapped
  * @map_generation: counts the resets; mappings older than the last one are dead
- * @unlock_work: gives back the locks of KFD that were taken for the GPU
+ * @unlock_work: gives back the locks of KFD that were taken for the GPU; has a
+ *	reference while it is queued
  *
- * Embedded in struct kfd_dev, which lives as long as its struct amdgpu_device.
+ * Embedded in struct kfd_dev, which lives as long as its struct amdgpu_device, or
+ * until a switch of the partition mode.
  */
 struct kfd_hotplug {
 	struct kref users;
+	struct completion unused;
 	struct mutex lock; /* serializes kfd_hotplug_detach() */
 	bool detached;
 	bool unplugged;

@@ -23,6 +23,8 @@
 #include "amdgpu_irq.h"
 #include "amdgpu_reset.h"
 #include "amdgpu_ring.h"
+#include "amdgpu_userq.h"
+#include "amdgpu_userq_fence.h"
 #include "amdgpu_xcp.h"
 #include "amdgpu_xgmi.h"
 
@@ -33,6 +35,9 @@
 
 #define MOCK_VENDOR_DEVICE	0x74a11002
 #define MOCK_FENCES		3
+
+/* How long to look for what must not happen */
+#define MOCK_IDLE_MS		50
 
 struct mock_gpu {
 	struct amdgpu_device *adev;
@@ -393,8 +398,11 @@ static void resume_when_absent(struct kunit *test)
 	struct mock_gpu *gpu = mock_sleeping_gpu(test);
 	struct drm_device *drm = adev_to_drm(gpu->adev);
 
+	/* Else it is not tried again */
+	gpu->adev->in_runpm = true;
 	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -EBUSY);
 	KUNIT_EXPECT_EQ(test, gpu->resumed, 1);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
 
 	gpu->absent = true;
 	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -ENODEV);
@@ -413,6 +421,20 @@ static void resume_when_switched_off(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), 0);
 	KUNIT_EXPECT_EQ(test, gpu->resumed, 0);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
+}
+
+/* Processes, also those of other GPUs, would wait for it for ever */
+static void lost_when_resume_fails(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_sleeping_gpu(test);
+	struct drm_device *drm = adev_to_drm(gpu->adev);
+
+	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -EBUSY);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 1);
+
+	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -ENODEV);
+	KUNIT_EXPECT_EQ(test, gpu->resumed, 1);
 }
 
 /* --- Resets */
@@ -672,6 +694,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(poll_reads_seldom),
 	KUNIT_CASE(resume_when_absent),
 	KUNIT_CASE(resume_when_switched_off),
+	KUNIT_CASE(lost_when_resume_fails),
 	KUNIT_CASE(reset_when_lost),
 	KUNIT_CASE(reset_when_disconnected),
 	KUNIT_CASE(reset_when_removed),
@@ -866,6 +889,195 @@ static struct kunit_case amdgpu_hotplug_fence_cases[] = {
 static struct kunit_suite amdgpu_hotplug_fence_suite = {
 	.name = "amdgpu_hotplug_fence",
 	.test_cases = amdgpu_hotplug_fence_cases,
+};
+
+/* --- User queues */
+
+/* A file with a user queue, and a fence of that which the GPU does not signal */
+struct mock_userq {
+	struct amdgpu_device *adev;
+	struct amdgpu_userq_mgr mgr;
+	struct amdgpu_usermode_queue queue;
+	struct amdgpu_userq_fence_driver fence_drv;
+	struct amdgpu_userq_fence fence;
+	/* What the GPU writes when it has executed a job */
+	u64 executed;
+
+	unsigned int unmapped;
+	int unmap_error;
+
+	/* For who is in the middle of a removal, and for who closes the file then */
+	struct completion unmapping, unmap;
+	struct work_struct remove_work, close_work;
+	struct completion closed;
+};
+
+static int mock_userq_unmap(struct amdgpu_usermode_queue *queue)
+{
+	struct mock_userq *userq = container_of(queue, struct mock_userq, queue);
+
+	userq->unmapped++;
+	complete(&userq->unmapping);
+	wait_for_completion(&userq->unmap);
+
+	return userq->unmap_error;
+}
+
+static const struct amdgpu_userq_funcs mock_userq_funcs = {
+	.unmap = mock_userq_unmap,
+};
+
+static const char *mock_userq_fence_name(struct dma_fence *fence)
+{
+	return "kunit";
+}
+
+static const struct dma_fence_ops mock_userq_fence_ops = {
+	.get_driver_name = mock_userq_fence_name,
+	.get_timeline_name = mock_userq_fence_name,
+};
+
+static struct mock_userq *mock_userq(struct kunit *test, struct mock_gpu *gpu)
+{
+	struct amdgpu_userq_fence_driver *fence_drv;
+	struct amdgpu_usermode_queue *queue;
+	struct mock_userq *userq;
+
+	userq = kunit_kzalloc(test, sizeof(*userq), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, userq);
+	userq->adev = gpu->adev;
+	init_completion(&userq->unmapping);
+	init_completion(&userq->unmap);
+	init_completion(&userq->closed);
+	KUNIT_ASSERT_EQ(test, 0,
+			amdgpu_userq_mgr_init(&userq->mgr, NULL, gpu->adev));
+
+	fence_drv = &userq->fence_drv;
+	fence_drv->adev = gpu->adev;
+	fence_drv->cpu_addr = &userq->executed;
+	INIT_LIST_HEAD(&fence_drv->fences);
+	spin_lock_init(&fence_drv->fence_list_lock);
+
+	/* The test keeps a reference, so that nobody frees it */
+	spin_lock_init(&userq->fence.lock);
+	dma_fence_init64(&userq->fence.base, &mock_userq_fence_ops,
+			 &userq->fence.lock, dma_fence_context_alloc(1), 1);
+	dma_fence_get(&userq->fence.base);
+	list_add_tail(&userq->fence.link, &fence_drv->fences);
+
+	queue = &userq->queue;
+	queue->queue_type = AMDGPU_HW_IP_GFX;
+	queue->state = AMDGPU_USERQ_STATE_MAPPED;
+	queue->userq_mgr = &userq->mgr;
+	queue->fence_drv = fence_drv;
+	INIT_DELAYED_WORK(&queue->hang_detect_work, mock_idle_work);
+
+	gpu->adev->userq_funcs[AMDGPU_HW_IP_GFX] = &mock_userq_funcs;
+	KUNIT_ASSERT_EQ(test, 0,
+			xa_insert_irq(&gpu->adev->userq_doorbell_xa, 0, queue,
+				      GFP_KERNEL));
+
+	return userq;
+}
+
+static void expect_userq_removed(struct kunit *test, struct mock_userq *userq,
+				 unsigned int unmapped)
+{
+	amdgpu_userq_remove(userq->adev);
+	KUNIT_EXPECT_EQ(test, userq->unmapped, unmapped);
+	KUNIT_EXPECT_EQ(test, userq->queue.state, AMDGPU_USERQ_STATE_HUNG);
+	KUNIT_EXPECT_EQ(test, dma_fence_get_status(&userq->fence.base), -ENODEV);
+}
+
+/* The GPU does not execute them any more, and nobody asks it for that again */
+static void user_queues_unmapped_once(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "userq");
+	struct mock_userq *userq = mock_userq(test, gpu);
+
+	complete_all(&userq->unmap);
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	expect_userq_removed(test, userq, 1);
+	expect_userq_removed(test, userq, 1);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(gpu->adev));
+}
+
+/* Their fences signal although there is no hardware to ask for anything */
+static void user_queues_of_lost_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "userq");
+	struct mock_userq *userq = mock_userq(test, gpu);
+
+	amdgpu_hotplug_mark_lost(gpu->adev, "with user queues");
+	expect_userq_removed(test, userq, 0);
+}
+
+/* What they still execute must not reach memory that is freed now */
+static void user_queues_hung_at_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "userq");
+	struct mock_userq *userq = mock_userq(test, gpu);
+
+	complete_all(&userq->unmap);
+	userq->unmap_error = -ETIMEDOUT;
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	expect_userq_removed(test, userq, 1);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(gpu->adev));
+	KUNIT_EXPECT_FALSE(test, gpu->command & PCI_COMMAND_MASTER);
+}
+
+static void mock_userq_remove_work(struct work_struct *work)
+{
+	struct mock_userq *userq =
+		container_of(work, struct mock_userq, remove_work);
+
+	amdgpu_userq_remove(userq->adev);
+}
+
+static void mock_userq_close_work(struct work_struct *work)
+{
+	struct mock_userq *userq =
+		container_of(work, struct mock_userq, close_work);
+
+	amdgpu_userq_mgr_fini(&userq->mgr);
+	complete(&userq->closed);
+}
+
+/* The removal still has the file's manager when the last queue is destroyed */
+static void user_queues_closed_at_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "userq");
+	struct mock_userq *userq = mock_userq(test, gpu);
+	unsigned long early;
+
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	INIT_WORK(&userq->remove_work, mock_userq_remove_work);
+	INIT_WORK(&userq->close_work, mock_userq_close_work);
+	queue_work(system_dfl_wq, &userq->remove_work);
+	wait_for_completion(&userq->unmapping);
+
+	xa_erase_irq(&gpu->adev->userq_doorbell_xa, 0);
+	queue_work(system_dfl_wq, &userq->close_work);
+	early = wait_for_completion_timeout(&userq->closed,
+					    msecs_to_jiffies(MOCK_IDLE_MS));
+	KUNIT_EXPECT_EQ(test, early, 0);
+
+	complete_all(&userq->unmap);
+	flush_work(&userq->remove_work);
+	flush_work(&userq->close_work);
+}
+
+static struct kunit_case amdgpu_hotplug_userq_cases[] = {
+	KUNIT_CASE(user_queues_unmapped_once),
+	KUNIT_CASE(user_queues_of_lost_gpu),
+	KUNIT_CASE(user_queues_hung_at_removal),
+	KUNIT_CASE(user_queues_closed_at_removal),
+	{}
+};
+
+static struct kunit_suite amdgpu_hotplug_userq_suite = {
+	.name = "amdgpu_hotplug_userq",
+	.test_cases = amdgpu_hotplug_userq_cases,
 };
 
 /* --- What else has to be right at removal */
@@ -1126,4 +1338,4 @@ static struct kunit_suite amdgpu_hotplug_removal_suite = {
 };
 
 kunit_test_suites(&amdgpu_hotplug_suite, &amdgpu_hotplug_fence_suite,
-		  &amdgpu_hotplug_removal_suite);
+		  &amdgpu_hotplug_userq_suite, &amdgpu_hotplug_removal_suite);

@@ -27,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -342,6 +343,75 @@ static __u32 kfd_gpu_id(const char *pci)
 	closedir(nodes);
 
 	return id;
+}
+
+/* What changes with each change of the topology */
+static unsigned long long kfd_generation(void)
+{
+	return kfd_number("..", "generation_id", NULL);
+}
+
+/* Has a node as many links of this kind as it says, all of them from it to others? */
+static bool kfd_links_right(const char *node, const char *kind, const char *count)
+{
+	unsigned long long number = strtoull(node, NULL, 10), to;
+	char path[PATH_MAX], file[64];
+	unsigned int i;
+
+	for (i = 0;; i++) {
+		snprintf(file, sizeof(file), "%s/%u/properties", kind, i);
+		snprintf(path, sizeof(path), KFD_NODES "/%s/%s", node, file);
+		if (access(path, F_OK))
+			return i == kfd_number(node, "properties", count);
+
+		to = kfd_number(node, file, "node_to");
+		snprintf(path, sizeof(path), KFD_NODES "/%llu", to);
+		if (access(path, F_OK) || to == number ||
+		    kfd_number(node, file, "node_from") != number)
+			return false;
+	}
+}
+
+static bool kfd_topology_right(void)
+{
+	struct dirent *entry;
+	bool right = true;
+	DIR *nodes;
+
+	nodes = opendir(KFD_NODES);
+	if (!nodes)
+		return false;
+	while (right && (entry = readdir(nodes))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		right = kfd_links_right(entry->d_name, "io_links", "io_links_count") &&
+			kfd_links_right(entry->d_name, "p2p_links", "p2p_links_count");
+	}
+	closedir(nodes);
+
+	return right;
+}
+
+/* Set or ask for one attribute of a page of managed memory: 0 or -errno */
+static int kfd_svm(int kfd, void *page, __u32 op, __u32 type, __u32 value)
+{
+	struct {
+		struct kfd_ioctl_svm_args args;
+		struct kfd_ioctl_svm_attribute attribute;
+	} svm = {
+		.args = {
+			.start_addr = PTR(page),
+			.size = BO_SIZE,
+			.op = op,
+			.nattr = 1,
+		},
+		.attribute = { .type = type, .value = value },
+	};
+	/* The size that the request tells is that without attributes */
+	unsigned long request = AMDKFD_IOC_SVM +
+		(sizeof(svm.attribute) << _IOC_SIZESHIFT);
+
+	return ioctl(kfd, request, &svm) ? -errno : 0;
 }
 
 static int create_bo(struct client *c, __u64 domain)
@@ -1038,6 +1108,87 @@ TEST_F_TIMEOUT(hotplug, kfd_ioctls_fail, 180)
 	close(kfd);
 }
 
+TEST_F_TIMEOUT(hotplug, kfd_svm_fails, 180)
+{
+	struct kfd_ioctl_acquire_vm_args vm = {};
+	int kfd, err;
+	void *page;
+
+	kfd = open("/dev/kfd", O_RDWR | O_CLOEXEC);
+	if (kfd < 0)
+		SKIP(return, "no /dev/kfd");
+	vm.gpu_id = kfd_gpu_id(self->pci);
+	if (!vm.gpu_id)
+		SKIP(return, "KFD does not have this GPU");
+	/* Not that of the client, whose address space is in use */
+	err = open_render(self->pci);
+	ASSERT_LE(0, err);
+	vm.drm_fd = err;
+	ASSERT_EQ(0, ioctl(kfd, AMDKFD_IOC_ACQUIRE_VM, &vm));
+	page = mmap(NULL, BO_SIZE, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ASSERT_NE(MAP_FAILED, page);
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_SET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_ACCESS, vm.gpu_id);
+	if (err == -EINVAL)
+		SKIP(return, "no managed memory on this GPU");
+	if (err == -EPERM)
+		SKIP(return, "no managed memory in this kernel: CONFIG_HSA_AMD_SVM");
+	ASSERT_EQ(0, err);
+
+	LEAVE();
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_SET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_ACCESS, vm.gpu_id);
+	EXPECT_EQ(-ENODEV, err);
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_SET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_PREFERRED_LOC, vm.gpu_id);
+	EXPECT_EQ(-ENODEV, err);
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_SET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_PREFETCH_LOC, vm.gpu_id);
+	EXPECT_EQ(-ENODEV, err);
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_GET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_ACCESS, vm.gpu_id);
+	EXPECT_EQ(-ENODEV, err);
+	/* Access can still be given back, and the memory be used */
+	err = kfd_svm(kfd, page, KFD_IOCTL_SVM_OP_SET_ATTR,
+		      KFD_IOCTL_SVM_ATTR_NO_ACCESS, vm.gpu_id);
+	EXPECT_EQ(0, err);
+	EXPECT_EQ(8u, touch(page, 8));
+	close(kfd);
+}
+
+TEST_F_TIMEOUT(hotplug, kfd_topology_right, 180)
+{
+	__u32 id = kfd_gpu_id(self->pci), found = 0;
+	unsigned long long generation;
+	struct dirent *entry;
+	DIR *nodes;
+
+	if (!id)
+		SKIP(return, "KFD does not have this GPU");
+	ASSERT_TRUE(kfd_topology_right());
+	generation = kfd_generation();
+
+	LEAVE();
+	/* A loss is told when the topology has changed */
+	ASSERT_EQ(0, wait_told(self->uevents, self->pci, variant->how));
+	nodes = opendir(KFD_NODES);
+	ASSERT_NE(NULL, nodes);
+	while ((entry = readdir(nodes)))
+		found |= kfd_number(entry->d_name, "gpu_id", NULL) == id;
+	closedir(nodes);
+	EXPECT_EQ(0u, found);
+	EXPECT_TRUE(kfd_topology_right());
+	EXPECT_NE(generation, kfd_generation());
+
+	/* While a file of the old one is open */
+	generation = kfd_generation();
+	COME_BACK();
+	EXPECT_NE(0u, kfd_gpu_id(self->pci));
+	EXPECT_TRUE(kfd_topology_right());
+	EXPECT_NE(generation, kfd_generation());
+}
+
 TEST_F_TIMEOUT(hotplug, other_gpu, 180)
 {
 	struct client bystander;
@@ -1060,6 +1211,106 @@ TEST_F_TIMEOUT(hotplug, other_gpu, 180)
 	EXPECT_EQ(1, fence_status(fence, RETURN_MS));
 	close(fence);
 	client_close(&bystander);
+}
+
+/* A GPU that stays, and is reset */
+FIXTURE(reset)
+{
+	const char *pci;
+	char path[64];
+};
+
+FIXTURE_SETUP(reset)
+{
+	int minor;
+
+	self->pci = getenv("AMDGPU_HOTPLUG_PCI");
+	if (!self->pci || !*self->pci)
+		SKIP(return, "AMDGPU_HOTPLUG_PCI does not name the GPU to reset");
+	minor = drm_minor(self->pci, "renderD");
+	snprintf(self->path, sizeof(self->path),
+		 "/sys/kernel/debug/dri/%d/amdgpu_gpu_recover", minor);
+	if (minor < 0 || access(self->path, R_OK))
+		SKIP(return, "no reset can be asked for");
+}
+
+/* The reset may have failed, and the GPU be lost */
+FIXTURE_TEARDOWN_PARENT(reset)
+{
+	int fd = self->pci && !geteuid() ? open_render(self->pci) : 0;
+
+	if (fd < 0)
+		come_back(self->pci, true);
+	else if (fd > 0)
+		close(fd);
+}
+
+struct resetter {
+	pthread_t thread;
+	const char *path;
+	int result;
+	bool done;
+};
+
+static void *resetter_main(void *data)
+{
+	struct resetter *r = data;
+	char text[64];
+	ssize_t size;
+	int fd;
+
+	/* Returns the result of the reset when that has ended */
+	fd = open(r->path, O_RDONLY | O_CLOEXEC);
+	size = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (size < 0) {
+		r->result = -errno;
+	} else {
+		text[size] = 0;
+		r->result = atoi(text);
+	}
+	if (fd >= 0)
+		close(fd);
+	__atomic_store_n(&r->done, true, __ATOMIC_RELEASE);
+
+	return NULL;
+}
+
+/* What a new process gets when it opens /dev/kfd: 0 or -errno */
+static int kfd_open_anew(void)
+{
+	int status = 0;
+	pid_t child;
+
+	child = fork();
+	if (!child)
+		_exit(open("/dev/kfd", O_RDWR | O_CLOEXEC) < 0 ? errno : 0);
+	if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status))
+		return -ECHILD;
+
+	return -WEXITSTATUS(status);
+}
+
+TEST_F_TIMEOUT(reset, kfd_open_during_reset, 180)
+{
+	struct resetter resetter = { .path = self->path };
+	unsigned int opened = 0;
+	int err = 0;
+
+	if (kfd_open_anew())
+		SKIP(return, "no /dev/kfd");
+
+	ASSERT_EQ(0, pthread_create(&resetter.thread, NULL, resetter_main, &resetter));
+	while (!__atomic_load_n(&resetter.done, __ATOMIC_ACQUIRE) && !err) {
+		err = kfd_open_anew();
+		opened++;
+	}
+	ASSERT_EQ(0, pthread_join(resetter.thread, NULL));
+
+	EXPECT_EQ(0, resetter.result);
+	EXPECT_EQ(0, err) {
+		TH_LOG("open number %u: %s", opened, strerror(-err));
+	}
+	EXPECT_LT(0u, opened);
 }
 
 TEST_HARNESS_MAIN
