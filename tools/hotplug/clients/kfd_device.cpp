@@ -206,6 +206,15 @@ IoResult<void> KfdDevice::move_to_vram(const Mapping& pages) {
     return io_call(fd(), abi::AMDKFD_IOC_SVM, &request, "KFD_SVM");
 }
 
+IoResult<void> KfdDevice::map_pages(const Mapping& pages) {
+    abi::Svm request{pages.address(),
+                     pages.size(),
+                     abi::KFD_IOCTL_SVM_OP_SET_ATTR,
+                     1,
+                     {{abi::KFD_IOCTL_SVM_ATTR_ACCESS, gpu_id_}}};
+    return io_call(fd(), abi::AMDKFD_IOC_SVM, &request, "KFD_SVM");
+}
+
 IoResult<std::uint32_t> KfdDevice::create_event(std::uint32_t type, abi::CreateEvent& args) {
     args.event_type = type;
     args.auto_reset = 1;

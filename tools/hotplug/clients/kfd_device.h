@@ -95,6 +95,10 @@ public:
     /// The CPU's next access to one of them moves it back.
     IoResult<void> move_to_vram(const Mapping& pages);
 
+    /// Makes pages of this process managed memory (SVM) that the GPU uses where they are: they are
+    /// mapped for its DMA.
+    IoResult<void> map_pages(const Mapping& pages);
+
     IoResult<SignalEvent> create_signal_event();
 
     /// Waits for the event, or for the events by which KFD tells that the GPU was reset or faulted.

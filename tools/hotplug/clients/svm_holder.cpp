@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: svm_holder, a client with managed memory (SVM) in the VRAM of a GPU. Asked after the
-// GPU's loss, it reads the memory by the CPU and counts the pages that have kept their content and
-// those that are zeroed. A child made by fork(2) that shares the pages may do the same; it is
+// Purpose: svm_holder, a client with managed memory (SVM) in the VRAM of a GPU, or in system memory
+// that is mapped for the GPU's DMA. Asked after the GPU's loss, it reads the memory by the CPU and
+// counts the pages that have kept their content and those that are zeroed. A child made by fork(2) that shares the pages may do the same; it is
 // stopped until then, so that it can't be what moves them. Thread: one in each process. Not
 // modelled: work of the GPU on that memory; page faults of the GPU (XNACK).
 #include <fcntl.h>
@@ -42,9 +42,16 @@ enum class Content {
     either,  ///< page by page
 };
 
+/// Where the memory is.
+enum class Place {
+    vram,
+    system,
+};
+
 struct Options {
     std::uint32_t gpu_id = 0;
     std::size_t size_mib = 4;
+    Place place = Place::vram;
     Content content = Content::kept;
     bool forked = false;
 };
@@ -201,15 +208,17 @@ int run_client(const Options& options) {
         return report.end("system", memory.error());
     }
     fill(*memory);
-    if (const auto moved = device->move_to_vram(*memory); !moved) {
-        return report.end("device", moved.error());
+    const auto used = options.place == Place::vram ? device->move_to_vram(*memory)
+                                                   : device->map_pages(*memory);
+    if (!used) {
+        return report.end("device", used.error());
     }
     const auto away = pages_away(*memory);
     if (!away) {
         return report.end("system", away.error());
     }
     const std::size_t count = memory->size() / page_size;
-    if (*away != count) {
+    if (*away != (options.place == Place::vram ? count : 0)) {
         report.say("not_moved", {{"pages", count}, {"in_vram", *away}});
         return report.end("not moved");
     }
@@ -245,10 +254,13 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps managed memory in the VRAM of a GPU, and reads it when told to");
+    CLI::App app("Keeps managed memory that a GPU uses, and reads it when told to");
     hp::clients::Options options;
     app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
     app.add_option("--size-mib", options.size_mib, "size of the memory")->check(CLI::Range(1, 256));
+    app.add_option("--in", options.place, "where the memory is: vram or system")
+        ->transform(CLI::CheckedTransformer(std::map<std::string, hp::clients::Place>{
+            {"vram", hp::clients::Place::vram}, {"system", hp::clients::Place::system}}));
     app.add_option("--content", options.content, "what is right to find: kept, zeroed or either")
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, hp::clients::Content>{{"kept", hp::clients::Content::kept},
