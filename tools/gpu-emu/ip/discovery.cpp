@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: builds the binary in the layout of drivers/gpu/drm/amd/include/discovery.h: binary
-// header v1, IP table v3, GC info v2.1 and an empty harvest table, each with its byte sum.
+// header v1, IP table v3, GC info v2.1 and the harvest table, each with its byte sum.
 // Thread: any; pure.
 // Does not model: see discovery.h.
 #include "gpu-emu/ip/discovery.h"
@@ -146,12 +146,14 @@ std::vector<std::byte> gc_table(const GcInfo& gc) {
     return out.take();
 }
 
-std::vector<std::byte> harvest_table() {
+std::vector<std::byte> harvest_table(const Profile& profile) {
     Writer out;
     out.u32(HARVEST_TABLE_SIGNATURE);
     out.u32(0);  // version
     for (unsigned slot = 0; slot < harvest_slots; ++slot) {
-        out.u32(0);
+        const bool used = slot < profile.harvested.size();
+        out.u16(used ? static_cast<uint16_t>(profile.harvested[slot].hw_id) : 0);
+        out.u16(used ? profile.harvested[slot].instance : 0);
     }
     return out.take();
 }
@@ -175,13 +177,13 @@ void seal_discovery_binary(std::span<std::byte> binary) {
 
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {
     const std::vector<std::byte> tables[] = {ip_table(profile), gc_table(profile.gc),
-                                             harvest_table()};
+                                             harvest_table(profile)};
     std::size_t offset = binary_header_bytes;
     for (const auto& table : tables) {
         offset += table.size();
     }
     const std::size_t total = offset;
-    if (total > discovery_max_bytes) {
+    if (total > discovery_max_bytes || profile.harvested.size() > harvest_slots) {
         throw std::length_error("IP discovery binary of profile " + profile.name + " is too large");
     }
     Writer out;

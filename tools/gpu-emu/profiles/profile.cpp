@@ -32,6 +32,23 @@ const IpInstance& Profile::ip(HwId hw_id, unsigned instance) const {
     return *found;
 }
 
+std::vector<const IpInstance*> Profile::working(HwId hw_id) const {
+    std::vector<const IpInstance*> found;
+    for (const IpInstance& ip : ips) {
+        const auto is_this = [&](const HarvestedIp& gone) {
+            return gone.hw_id == ip.hw_id && gone.instance == ip.instance;
+        };
+        if (ip.hw_id == hw_id && std::ranges::none_of(harvested, is_this)) {
+            found.push_back(&ip);
+        }
+    }
+    return found;
+}
+
+unsigned Profile::aids() const {
+    return static_cast<unsigned>(std::ranges::count(ips, HwId::MMHUB, &IpInstance::hw_id));
+}
+
 const Profile* find_profile(const std::string& name) {
     const auto found = std::ranges::find(table(), name, &Profile::name);
     return found == table().end() ? nullptr : &*found;

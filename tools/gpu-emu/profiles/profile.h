@@ -24,6 +24,12 @@ struct IpInstance {
     std::vector<uint32_t> bases;  // dword addresses of segment 0, 1, ...
 };
 
+/// An instance in the list that this board does without: a part of the silicon that is fused off.
+struct HarvestedIp {
+    HwId hw_id;
+    uint8_t instance;
+};
+
 /// Compute geometry, as the GC info table of the discovery blob reports it.
 struct GcInfo {
     uint32_t shader_engines, cu_per_sh, sh_per_se, wave_size, max_waves_per_simd, lds_size_kib;
@@ -52,9 +58,17 @@ struct Profile {
     GcInfo gc{};
     ProductInfo product;
     std::vector<IpInstance> ips;
+    std::vector<HarvestedIp> harvested;
 
     /// The one IP of that kind. Throws std::out_of_range when the profile has none (start-up).
     const IpInstance& ip(HwId hw_id, unsigned instance = 0) const;
+
+    /// The instances of an IP that are not harvested, in order. The driver counts XCCs (GC) in that
+    /// order and calls the numbers logical, those of the list physical.
+    std::vector<const IpInstance*> working(HwId hw_id) const;
+
+    /// Active interposer dies: each has an MMHUB, room for two XCCs and for four SDMA instances.
+    unsigned aids() const;
 };
 
 /// All profiles of this build, by name. Null when there is none of that name.
