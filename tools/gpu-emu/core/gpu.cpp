@@ -20,6 +20,7 @@
 #include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/nbio.h"
+#include "gpu-emu/ip/partitions.h"
 #include "gpu-emu/ip/psp.h"
 #include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/register_names.h"
@@ -47,6 +48,22 @@ uint64_t gpu_clock() {
     return hp::monotonic_ns() / 10;
 }
 
+std::vector<VmHubRegisters> all_gfx_hubs(const Profile& profile) {
+    std::vector<VmHubRegisters> hubs;
+    for (unsigned xcc = 0; xcc < profile.working(HwId::GC).size(); ++xcc) {
+        hubs.push_back(walk_registers(gfx_hub_layout(profile, xcc)));
+    }
+    return hubs;
+}
+
+std::vector<VmHubRegisters> all_mm_hubs(const Profile& profile) {
+    std::vector<VmHubRegisters> hubs;
+    for (unsigned aid = 0; aid < profile.aids(); ++aid) {
+        hubs.push_back(walk_registers(mm_hub_layout(profile, aid)));
+    }
+    return hubs;
+}
+
 void fill_with_ones(std::span<std::byte> out) {
     std::ranges::fill(out, std::byte{0xff});
 }
@@ -57,6 +74,7 @@ struct Gpu::Impl {
     Impl(const Profile& profile, Options options, EngineKicker& kicker);
 
     std::unique_ptr<SmuMailbox> make_smu();
+    void make_blocks_of_dies();
     void power_on();
     void reset(ResetKind kind);
     void run_pending_resets();
@@ -80,13 +98,14 @@ struct Gpu::Impl {
     Ih ih;
     Engines engines;
     Nbio nbio;
-    VmHub gfx_hub;
-    VmHub mm_hub;
+    std::vector<std::unique_ptr<VmHub>> gfx_hubs;  // by XCC
+    std::vector<std::unique_ptr<VmHub>> mm_hubs;   // by AID
     Eeprom eeprom;
     Ras ras;
-    std::unique_ptr<SmuMailbox> smu;  // of the profile's version
+    std::unique_ptr<SmuMailbox> smu;         // of the profile's version
+    std::unique_ptr<Partitions> partitions;  // null: there is one XCC
     Psp psp;
-    Rlc rlc;
+    std::vector<std::unique_ptr<Rlc>> rlcs;             // by XCC
     std::vector<std::unique_ptr<IpBlock>> more_blocks;  // that not all profiles have
     std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
 
@@ -112,13 +131,10 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
              [this] { pending_reset = ResetKind::flr; }),
       registers(profile.register_bar_bytes),
       vram(profile.vram_bytes),
-      vm(registers, vram, walk_registers(gfx_hub_layout(profile)),
-         walk_registers(mm_hub_layout(profile))),
+      vm(registers, vram, all_gfx_hubs(profile), all_mm_hubs(profile)),
       ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock, mutator}),
       engines({profile, registers, vm, ih, kicker, gpu_clock, mutator}),
       nbio(profile, registers, vram),
-      gfx_hub({profile, registers, ih, gpu_clock}, gfx_hub_layout(profile)),
-      mm_hub({profile, registers, ih, gpu_clock}, mm_hub_layout(profile)),
       eeprom(options.eeprom_path, build_fru_image(profile.product)),
       ras({ih,
            [this] {
@@ -126,9 +142,13 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                raise_msi();
            }}),
       smu(make_smu()),
-      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator}),
-      rlc(profile, registers, gpu_clock),
-      blocks{&nbio, &gfx_hub, &mm_hub, &ih, smu.get(), &psp, &rlc} {
+      partitions(profile.working(HwId::GC).size() > 1
+                     ? std::make_unique<Partitions>(profile, registers)
+                     : nullptr),
+      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator,
+           [this](uint32_t count) { return partitions == nullptr || partitions->divide(count); }}),
+      blocks{&nbio, &ih, smu.get(), &psp} {
+    make_blocks_of_dies();
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
     config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
     config.set_bar(register_bar, profile.register_bar_bytes, false, false);
@@ -144,9 +164,30 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
     for (const auto& block : more_blocks) {
         blocks.push_back(block.get());
     }
-    vm.on_fault(
-        [this](const VmFault& fault) { (fault.hub == Hub::gfx ? gfx_hub : mm_hub).report(fault); });
+    vm.on_fault([this](const VmFault& fault) {
+        (fault.hub.kind == Hub::Kind::gfx ? gfx_hubs : mm_hubs)
+            .at(fault.hub.instance)
+            ->report(fault);
+    });
     power_on();
+}
+
+/// What each XCC and each AID has of its own.
+void Gpu::Impl::make_blocks_of_dies() {
+    const VmHub::Context context{profile, registers, ih, gpu_clock};
+    for (unsigned xcc = 0; xcc < profile.working(HwId::GC).size(); ++xcc) {
+        gfx_hubs.push_back(std::make_unique<VmHub>(context, gfx_hub_layout(profile, xcc)));
+        rlcs.push_back(std::make_unique<Rlc>(gc_layout(profile, xcc), registers, gpu_clock));
+        blocks.push_back(gfx_hubs.back().get());
+        blocks.push_back(rlcs.back().get());
+    }
+    for (unsigned aid = 0; aid < profile.aids(); ++aid) {
+        mm_hubs.push_back(std::make_unique<VmHub>(context, mm_hub_layout(profile, aid)));
+        blocks.push_back(mm_hubs.back().get());
+    }
+    if (partitions) {
+        blocks.push_back(partitions.get());
+    }
 }
 
 /// The SMU of the profile's version.

@@ -8,6 +8,7 @@
 
 #include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/mec.h"
+#include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
 #include "gpu-emu/ip/sdma/sdma_layout.h"
@@ -25,13 +26,21 @@ struct Engines::Impl {
         if (gc_layout(context.profile).graphics_ring) {
             me = std::make_unique<Me>(context);
         }
-        mec = std::make_unique<Mec>(context, me.get(), pointers);
+        const std::size_t count = context.profile.working(HwId::GC).size();
+        of_xccs.reserve(count);  // those who have one keep a reference
+        for (std::size_t xcc = 0; xcc < count; ++xcc) {
+            Context& own = of_xccs.emplace_back(context);
+            own.xcc = static_cast<uint8_t>(xcc);
+            mecs.push_back(std::make_unique<Mec>(own, xccs, me.get(), pointers));
+        }
     }
 
     Context context;
+    std::vector<Context> of_xccs;
+    XccGroup xccs{context.registers, context.kicker};
     std::vector<std::unique_ptr<SdmaEngine>> sdma;
-    std::unique_ptr<Me> me;  // null: the GC has no graphics ring
-    std::unique_ptr<Mec> mec;
+    std::unique_ptr<Me> me;                  // null: the GC has no graphics ring
+    std::vector<std::unique_ptr<Mec>> mecs;  // by XCC
 };
 
 Engines::Engines(Context context) : impl_(std::make_unique<Impl>(std::move(context))) {}
@@ -39,7 +48,10 @@ Engines::Engines(Context context) : impl_(std::make_unique<Impl>(std::move(conte
 Engines::~Engines() = default;
 
 bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
-    bool owned = impl_->mec->ring_doorbell(index, value);
+    bool owned = false;
+    for (const auto& mec : impl_->mecs) {
+        owned = mec->ring_doorbell(index, value) || owned;
+    }
     if (impl_->me) {
         owned = impl_->me->ring_doorbell(index, value) || owned;
     }
@@ -50,7 +62,9 @@ bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
 }
 
 void Engines::reset() {
-    impl_->mec->reset();
+    for (const auto& mec : impl_->mecs) {
+        mec->reset();
+    }
     if (impl_->me) {
         impl_->me->reset();
     }
@@ -68,7 +82,10 @@ void Engines::reset_sdma(uint32_t instances) {
 }
 
 std::string Engines::describe() const {
-    std::string lines = impl_->mec->describe();
+    std::string lines;
+    for (const auto& mec : impl_->mecs) {
+        lines += mec->describe();
+    }
     if (impl_->me) {
         lines += impl_->me->describe();
     }

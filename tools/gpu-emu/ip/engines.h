@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: everything that executes packets: the compute micro engine (MEC, with KIQ, KCQ, HIQ and run lists), the
-// graphics micro engine (ME) where there is one, and the SDMA instances of a profile, behind the few calls the rest of
-// the GPU makes.
+// Purpose: everything that executes packets: the compute micro engine of each XCC (MEC, with KIQ, KCQ, HIQ and run
+// lists), the graphics micro engine (ME) where there is one, and the SDMA instances of a profile, behind the few calls
+// the rest of the GPU makes.
 // Thread: device loop only.
 // Does not model: shader execution (AQL dispatch packets complete without running), CWSR.
 #pragma once
@@ -31,6 +31,10 @@ public:
         EngineKicker& kicker;
         std::function<uint64_t()> gpu_clock;  // 100 MHz reference clock counter
         Mutator& mutator;
+        uint8_t xcc = 0;  // whose command processor this is, counted as gc_layout() does
+
+        /// The hub of that XCC.
+        Hub gfx_hub() const { return {Hub::Kind::gfx, xcc}; }
     };
 
     explicit Engines(Context context);  // claims its registers

@@ -4,20 +4,33 @@
 // Does not model: see gc_layout.h.
 #include "gpu-emu/ip/gc_layout.h"
 
+#include <algorithm>
+
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
 namespace {
 
-// gfx_v9_4_3_ih_to_xcc_inst(): node 0 is the AID, 1 its first XCC. GFX10 has no nodes.
-constexpr uint8_t node_id_xcc0 = 1;
-constexpr uint8_t no_node = 0;
+constexpr uint8_t no_node = 0;  // GFX10 has no nodes
+
+// gfx_v9_4_3.c: XCC_REG_RANGE_0 and _1, which are segments 0 and 1 of the first XCC.
+struct Range {
+    uint32_t first, end;
+};
+constexpr Range xcc_ranges[] = {{0x2000, 0x3400}, {0xa000, 0x10000}};
 
 }  // namespace
 
-GcLayout gc_layout(const Profile& profile) {
-    const IpInstance& ip = profile.ip(HwId::GC);
+uint32_t GcLayout::of_packet(uint32_t dword) const {
+    const bool own = std::ranges::any_of(xcc_ranges, [dword](const Range& range) {
+        return dword >= range.first && dword < range.end;
+    });
+    return own ? dword + packet_offset : dword;
+}
+
+GcLayout gc_layout(const Profile& profile, unsigned xcc) {
+    const IpInstance& ip = *profile.working(HwId::GC).at(xcc);
     if (ip.major == 10) {
         namespace gc = gc_10_3_0;
         return {ip,
@@ -36,11 +49,13 @@ GcLayout gc_layout(const Profile& profile) {
                 gc::mmGC_USER_SHADER_ARRAY_CONFIG,
                 gc::mmGRBM_STATUS,
                 gc::mmGRBM_STATUS2,
-                gc::mmRLC_RLCS_BOOTLOAD_STATUS};
+                gc::mmRLC_RLCS_BOOTLOAD_STATUS,
+                std::nullopt,
+                0};
     }
     namespace gc = gc_9_4_3;
     return {ip,
-            node_id_xcc0,
+            ih_node_of_xcc(ip.instance),
             false,
             gc::regGRBM_GFX_CNTL,
             gc::regCP_MQD_BASE_ADDR,
@@ -55,7 +70,9 @@ GcLayout gc_layout(const Profile& profile) {
             gc::regGC_USER_SHADER_ARRAY_CONFIG,
             gc::regGRBM_STATUS,
             gc::regGRBM_STATUS2,
-            std::nullopt};
+            std::nullopt,
+            gc::regCP_HYP_XCP_CTL,
+            ip.bases.at(0) - profile.ip(HwId::GC).bases.at(0)};
 }
 
 }  // namespace gpuemu

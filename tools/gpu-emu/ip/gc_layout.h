@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: where the GC version of a profile keeps the registers of the command processor and the
-// RLC that behave alike on all versions, and what else tells the versions apart.
+// Purpose: where an XCC of a profile, by the version of its GC, keeps the registers of the command
+// processor and the RLC that behave alike on all versions, and what else tells the versions apart.
 // Thread: immutable after construction.
 // Does not model: the hub of GC, which has a layout of its own (vm_hub.h).
 #pragma once
@@ -25,8 +25,23 @@ struct GcLayout {
     Reg CC_GC_SHADER_ARRAY_CONFIG, GC_USER_SHADER_ARRAY_CONFIG;
     Reg GRBM_STATUS, GRBM_STATUS2;
     std::optional<Reg> RLC_RLCS_BOOTLOAD_STATUS;  // of an RLC that loads the other firmware itself
+    std::optional<Reg> CP_HYP_XCP_CTL;            // of a GPU that can be partitioned
+    uint32_t packet_offset;  // of this XCC's registers from those that its packets name
+
+    /// What a packet of this XCC means by `dword`: packets name the registers of their own XCC
+    /// with 16 bits, as those of the first (NORMALIZE_XCC_REG_OFFSET).
+    uint32_t of_packet(uint32_t dword) const;
 };
 
-GcLayout gc_layout(const Profile& profile);
+/// `xcc`: which of those that are not harvested.
+GcLayout gc_layout(const Profile& profile, unsigned xcc = 0);
+
+/// NODE_ID of the interrupts of a die and of the XCC, of two, in its place.
+constexpr uint8_t ih_node_of_aid(unsigned aid) {
+    return static_cast<uint8_t>(4 * aid);
+}
+constexpr uint8_t ih_node_of_xcc(unsigned instance) {
+    return static_cast<uint8_t>(ih_node_of_aid(instance / 2) + 1 + instance % 2);
+}
 
 }  // namespace gpuemu

@@ -32,6 +32,11 @@ Ih::Ih(Context context) : context_(std::move(context)), ip_(context_.profile.ip(
                                         context_.registers.raw(dword) = value;
                                     }
                                 });
+    context_.registers.on_read(at(ip_, oss::regIH_VMID_0_LUT), lut_dwords,
+                               [this](uint32_t dword) { return lut_entry(dword); });
+    context_.registers.on_write(
+        at(ip_, oss::regIH_VMID_0_LUT), lut_dwords,
+        [this](uint32_t dword, uint32_t value) { lut_entry(dword) = value; });
     context_.registers.on_write(at(ip_, oss::regIH_RB_WPTR), 1,
                                 [this](uint32_t, uint32_t value) { wptr_ = value & ~3u; });
     context_.registers.on_write(at(ip_, oss::regIH_RB_RPTR), 1,
@@ -41,10 +46,17 @@ Ih::Ih(Context context) : context_(std::move(context)), ip_(context_.profile.ip(
 void Ih::reset(ResetKind) {
     wptr_ = 0;
     overflow_ = false;
-    for (const Reg zero : {oss::regIH_RB_CNTL, oss::regIH_RB_RPTR, oss::regIH_RB_WPTR,
-                           oss::regIH_RB_CNTL_RING1, oss::regIH_CHICKEN}) {
+    luts_ = {};
+    for (const Reg zero :
+         {oss::regIH_RB_CNTL, oss::regIH_RB_RPTR, oss::regIH_RB_WPTR, oss::regIH_RB_CNTL_RING1,
+          oss::regIH_CHICKEN, oss::regIH_VMID_LUT_INDEX}) {
         reg(zero) = 0;
     }
+}
+
+uint32_t& Ih::lut_entry(uint32_t dword) {
+    const uint32_t node = oss::IH_VMID_LUT_INDEX__INDEX::get(reg(oss::regIH_VMID_LUT_INDEX));
+    return luts_[node].at(dword - at(ip_, oss::regIH_VMID_0_LUT));
 }
 
 /// Size of the ring, 0 when it cannot take an entry.

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the interrupt handler (OSSSYS 4.4.2): entries into the guest's ring, write pointer
-// write-back, MSI, read pointer by register or doorbell.
+// write-back, MSI, read pointer by register or doorbell; and whose VMID it is, for each node (the
+// memory behind IH_VMID_n_LUT).
 // Thread: device loop only.
 // Does not model: rings 1 and 2 (everything goes to ring 0), the storm and retry filters, the
 // self-interrupt.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -45,9 +47,11 @@ public:
 
 private:
     static constexpr uint32_t entry_bytes = 32;
+    static constexpr uint32_t nodes = 16, lut_dwords = 32;  // of both hubs
 
     uint32_t& reg(Reg reg) { return context_.registers.raw(at(ip_, reg)); }
     uint32_t ring_bytes();
+    uint32_t& lut_entry(uint32_t dword);
     std::span<std::byte> window(uint64_t address, uint64_t length);
     bool write_entry(const InterruptEntry& entry);
     void advance();
@@ -56,6 +60,7 @@ private:
 
     Context context_;
     const IpInstance& ip_;
+    std::array<std::array<uint32_t, lut_dwords>, nodes> luts_{};
     uint32_t wptr_ = 0;      // byte offset in the ring
     bool overflow_ = false;  // latched until WPTR_OVERFLOW_CLEAR
     bool raising_ = false;   // an entry is on its way

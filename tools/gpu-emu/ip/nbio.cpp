@@ -55,11 +55,14 @@ void Nbio::reset(ResetKind) {
         // A board that is plugged in while the machine runs is posted by its own PSP.
         preset(nbio_2_3::mmBIOS_SCRATCH_7, nbio_2_3::ATOM_S7_ASIC_INIT_COMPLETE::set(0, 1));
     }
+    for (const IpInstance* die : profile_.working(HwId::NBIF)) {
+        registers_.raw(at(*die, nbio::regBIF_BX0_BACO_CNTL)) = 0;  // looked at on each AID
+    }
     for (const Reg zero_after_reset :
          {nbio::regBIF_BX_PF0_MM_INDEX, nbio::regBIF_BX_PF0_MM_INDEX_HI,
           nbio::regBIF_BX0_PCIE_INDEX2, nbio::regBIF_BX0_PCIE_INDEX2_HI,
-          nbio::regBIF_BX0_INTERRUPT_CNTL, nbio::regBIF_BX0_BACO_CNTL,
-          nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL, nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN}) {
+          nbio::regBIF_BX0_INTERRUPT_CNTL, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL,
+          nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN}) {
         preset(zero_after_reset, 0);
     }
 }

@@ -2,8 +2,8 @@
 // Purpose: NBIO: identity and straps, memory size, partition state, and the two windows into VRAM
 // (MM_INDEX/MM_DATA) and SMN space (PCIE_INDEX2/PCIE_DATA2).
 // Thread: device loop only.
-// Does not model: changing the partition mode, BACO, the doorbell ranges (every doorbell arrives),
-// the RAS status of NBIO 2.3 and 3.3, which they have elsewhere.
+// Does not model: changing the partition mode (see partitions.h), BACO, the doorbell ranges (every
+// doorbell arrives), the RAS status of NBIO 2.3 and 3.3, which they have elsewhere.
 // Registers without a note are those of NBIO 7.9.0, which NBIO 2.3 and 3.3 have at the same places.
 #pragma once
 

@@ -58,6 +58,7 @@ enum PspRegProgId : uint32_t {  // amdgpu_psp.h
 };
 
 constexpr uint32_t PSP_ERR_UNKNOWN_COMMAND = 0x100;
+constexpr uint32_t TEE_ERROR_BAD_PARAMETERS = 0xFFFF0006;
 constexpr uint32_t TEE_ERROR_ITEM_NOT_FOUND = 0xFFFF0008;
 
 // struct psp_gfx_rb_frame, in dwords.
@@ -239,11 +240,15 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
             break;
         case GFX_CMD_ID_LOAD_TOC: response[resp_tmr_size] = tmr_bytes; break;
         case GFX_CMD_ID_PROG_REG: program_register(payload[1], payload[0]); break;
+        case GFX_CMD_ID_SRIOV_SPATIAL_PART:
+            if (context_.divide && !context_.divide(payload[0])) {
+                response[resp_status] = TEE_ERROR_BAD_PARAMETERS;
+            }
+            break;
         case GFX_CMD_ID_SETUP_TMR:
         case GFX_CMD_ID_DESTROY_TMR:
         case GFX_CMD_ID_AUTOLOAD_RLC:
         case GFX_CMD_ID_BOOT_CFG:
-        case GFX_CMD_ID_SRIOV_SPATIAL_PART:
         case GFX_CMD_ID_CONFIG_SQ_PERFMON:
         case GFX_CMD_ID_PERF_HW:
         case GFX_CMD_ID_FB_FW_RESERV_ADDR:  // nothing is reserved: size 0

@@ -28,6 +28,8 @@ public:
         GpuMemory& memory;
         std::function<void()> mode1_reset;  // may be carried out later
         Mutator& mutator;
+        /// As many compute partitions; false: it cannot be. Null: nothing is divided.
+        std::function<bool(uint32_t)> divide = nullptr;
     };
 
     explicit Psp(Context context);

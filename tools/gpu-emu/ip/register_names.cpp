@@ -263,9 +263,22 @@ void add_sdma(std::size_t instance, uint32_t first_dword,
     }
 }
 
-/// Both hubs of GFX9 use the same names.
-const char* prefix(HwId hw_id) {
-    return hw_id == HwId::MMHUB ? "MMHUB." : "";
+/// Both hubs of GFX9 use the same names, and so do all instances of either.
+std::string prefix(const IpInstance& ip) {
+    const std::string number = ip.instance == 0 ? "" : std::to_string(ip.instance);
+    switch (ip.hw_id) {
+        case HwId::MMHUB: return "MMHUB" + number + ".";
+        case HwId::GC: return ip.instance == 0 ? "" : "XCC" + number + ".";
+        default: return "";
+    }
+}
+
+/// Those whose registers have names; of the others the first instance stands for all.
+std::vector<const IpInstance*> named_instances(const Profile& profile, HwId hw_id) {
+    if (hw_id == HwId::GC || hw_id == HwId::MMHUB) {
+        return profile.working(hw_id);
+    }
+    return {&profile.ip(hw_id)};
 }
 
 }  // namespace
@@ -273,10 +286,12 @@ const char* prefix(HwId hw_id) {
 RegisterNames::RegisterNames(const Profile& profile) {
     const auto add = [&](std::span<const NamedRegister> list) {
         for (const NamedRegister& named : list) {
-            const uint32_t first = at(profile.ip(named.hw_id), named.reg);
-            for (uint32_t index = 0; index < named.count; ++index) {
-                names_.emplace(first + index * named.stride,
-                               prefix(named.hw_id) + fmt::format(fmt::runtime(named.name), index));
+            for (const IpInstance* ip : named_instances(profile, named.hw_id)) {
+                const uint32_t first = at(*ip, named.reg);
+                for (uint32_t index = 0; index < named.count; ++index) {
+                    names_.emplace(first + index * named.stride,
+                                   prefix(*ip) + fmt::format(fmt::runtime(named.name), index));
+                }
             }
         }
     };
@@ -289,7 +304,9 @@ RegisterNames::RegisterNames(const Profile& profile) {
     }
     for (const NamedRegister& named : hqd_registers) {
         const uint32_t in_window = named.reg.offset - gc_9_4_3::regCP_MQD_BASE_ADDR.offset;
-        names_.emplace(at(gc.ip, gc.CP_MQD_BASE_ADDR) + in_window, named.name);
+        for (const IpInstance* ip : named_instances(profile, HwId::GC)) {
+            names_.emplace(at(*ip, gc.CP_MQD_BASE_ADDR) + in_window, prefix(*ip) + named.name);
+        }
     }
     const std::vector<SdmaLayout> sdma = sdma_layouts(profile);
     for (std::size_t instance = 0; instance < sdma.size(); ++instance) {

@@ -15,8 +15,8 @@ constexpr uint32_t RLC_SAFE_MODE__CMD = 1;  // cleared by the RLC once the comma
 
 }  // namespace
 
-Rlc::Rlc(const Profile& profile, RegisterFile& registers, std::function<uint64_t()> gpu_clock)
-    : gc_(gc_layout(profile)), registers_(registers), gpu_clock_(std::move(gpu_clock)) {
+Rlc::Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clock)
+    : gc_(std::move(gc)), registers_(registers), gpu_clock_(std::move(gpu_clock)) {
     registers_.on_write(at(gc_.ip, gc_.RLC_SAFE_MODE), 1, [this](uint32_t dword, uint32_t value) {
         registers_.raw(dword) = value & ~RLC_SAFE_MODE__CMD;
     });

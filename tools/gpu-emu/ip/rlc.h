@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the few RLC registers the driver waits for or reads: safe mode, the GPU clock counter,
-// and that the RLC has loaded the firmware of the others.
-// Thread: device loop only.
+// Purpose: of the RLC of an XCC the few registers the driver waits for or reads: safe mode, the GPU
+// clock counter, and that the RLC has loaded the firmware of the others. Thread: device loop only.
 // Does not model: power gating, save and restore lists, SPM.
 #pragma once
 
@@ -11,13 +10,12 @@
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/ip_block.h"
-#include "gpu-emu/profiles/profile.h"
 
 namespace gpuemu {
 
 class Rlc : public IpBlock {
 public:
-    Rlc(const Profile& profile, RegisterFile& registers, std::function<uint64_t()> gpu_clock);
+    Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clock);
 
     void reset(ResetKind kind) override;
 

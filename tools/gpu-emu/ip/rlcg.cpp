@@ -20,9 +20,6 @@ constexpr uint32_t AMDGPU_RLCG_GC_READ = 0x1;
 constexpr uint32_t AMDGPU_RLCG_MMHUB_WRITE = 0x2;
 constexpr uint32_t AMDGPU_RLCG_WRONG_OPERATION_TYPE = 0x2000000;
 
-// CP_HYP_XCP_CTL.NUM_XCC_IN_XCP, which a virtual function reads instead of choosing a partition.
-using CP_HYP_XCP_CTL__NUM_XCC_IN_XCP = Field<6, 3>;
-
 }  // namespace
 
 Rlcg::Rlcg(const Profile& profile, RegisterFile& registers)
@@ -39,7 +36,8 @@ Rlcg::Rlcg(const Profile& profile, RegisterFile& registers)
 }
 
 void Rlcg::reset(ResetKind) {
-    registers_.raw(at(ip_, gc::regCP_HYP_XCP_CTL)) = CP_HYP_XCP_CTL__NUM_XCC_IN_XCP::set(0, 1);
+    // A virtual function reads this instead of choosing a partition.
+    registers_.raw(at(ip_, gc::regCP_HYP_XCP_CTL)) = gc::CP_HYP_XCP_CTL__NUM_XCC_IN_XCP::set(0, 1);
     registers_.raw(at(ip_, gc::regRLC_SPARE_INT)) = 0;
 }
 

@@ -150,7 +150,9 @@ bool Smu::export_metrics() {
     }
     metrics.XgmiWidth = 16;
     metrics.XgmiBitrate = 32;
-    metrics.GfxclkFrequency[0] = q10(min_gfx_mhz);
+    for (const IpInstance* xcc : context_.profile.working(HwId::GC)) {
+        metrics.GfxclkFrequency[xcc->instance] = q10(min_gfx_mhz);
+    }
     metrics.PCIeLinkSpeed = 4;
     metrics.PCIeLinkWidth = 16;
     return write_table(PPSMC_MSG_GetMetricsTable, std::as_writable_bytes(std::span(&metrics, 1)));

@@ -7,6 +7,7 @@
 
 #include <utility>
 
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
@@ -23,9 +24,6 @@ constexpr uint8_t SOC15_IH_CLIENTID_VMC = 0x12;
 constexpr uint8_t SOC15_IH_CLIENTID_UTCL2 = 0x1b;
 constexpr uint8_t source_fault = 0;
 
-// Nodes of the first die: 0 is the AID, 1 its first XCC (gfx_v9_4_3_ih_to_xcc_inst()).
-constexpr uint8_t node_id_aid0 = 0;
-constexpr uint8_t node_id_xcc0 = 1;
 constexpr uint8_t no_node = 0;  // GFX10 has no nodes
 
 constexpr uint32_t fault_client_cpc = 5;  // gfxhub_client_ids[] of gmc_v9_0.c and gfxhub_v2_1.c
@@ -48,8 +46,8 @@ constexpr unsigned page_shift = 12;
 
 }  // namespace
 
-VmHubLayout gfx_hub_layout(const Profile& profile) {
-    const IpInstance& ip = profile.ip(HwId::GC);
+VmHubLayout gfx_hub_layout(const Profile& profile, unsigned xcc) {
+    const IpInstance& ip = *profile.working(HwId::GC).at(xcc);
     if (ip.major == 10) {
         namespace gc = gc_10_3_0;
         return {ip,
@@ -74,7 +72,7 @@ VmHubLayout gfx_hub_layout(const Profile& profile) {
     namespace gc = gc_9_4_3;
     return {ip,
             SOC15_IH_CLIENTID_UTCL2,
-            node_id_xcc0,
+            ih_node_of_xcc(ip.instance),
             0,
             osssys_4_4_2::regIH_VMID_0_LUT,
             fault_client_cpc,
@@ -92,8 +90,8 @@ VmHubLayout gfx_hub_layout(const Profile& profile) {
             gc::regVM_L2_PROTECTION_FAULT_ADDR_LO32};
 }
 
-VmHubLayout mm_hub_layout(const Profile& profile) {
-    const IpInstance& ip = profile.ip(HwId::MMHUB);
+VmHubLayout mm_hub_layout(const Profile& profile, unsigned aid) {
+    const IpInstance& ip = profile.ip(HwId::MMHUB, aid);
     if (ip.major == 2) {
         namespace mm = mmhub_2_0_0;
         return {ip,
@@ -118,7 +116,7 @@ VmHubLayout mm_hub_layout(const Profile& profile) {
     namespace mm = mmhub_1_8_0;
     return {ip,
             SOC15_IH_CLIENTID_VMC,
-            node_id_aid0,
+            ih_node_of_aid(aid),
             1,
             osssys_4_4_2::regIH_VMID_0_LUT_MM,
             fault_client_unsaid,
@@ -239,17 +237,34 @@ bool VmHub::wants_interrupt(const VmFault& fault) {
     return false;
 }
 
+/// The table of the hub's own node is written by the hardware scheduler. The driver writes the
+/// PASIDs of its own VMIDs without choosing a node, which is then the first.
+uint16_t VmHub::pasid(unsigned vmid) {
+    const IpInstance& osssys = context_.profile.ip(HwId::OSSSYS);
+    const uint32_t lut = at(osssys, layout_.IH_VMID_0_LUT) + vmid;
+    const uint32_t index_dword = at(osssys, osssys_4_4_2::regIH_VMID_LUT_INDEX);
+    const uint32_t index = context_.registers.read(index_dword);
+    uint32_t found = 0;
+    for (const uint32_t node : {uint32_t{layout_.ih_node}, uint32_t{ih_node_of_aid(0)}}) {
+        context_.registers.write(index_dword, node);
+        found = osssys_4_4_2::IH_VMID_LUT__PASID::get(context_.registers.read(lut));
+        if (found != 0) {
+            break;
+        }
+    }
+    context_.registers.write(index_dword, index);
+    return static_cast<uint16_t>(found);
+}
+
 void VmHub::raise(const VmFault& fault) {
     const uint64_t page = fault.va >> page_shift;
-    const uint32_t lut = at(context_.profile.ip(HwId::OSSSYS), layout_.IH_VMID_0_LUT) + fault.vmid;
     context_.interrupts.raise(
         {.client_id = layout_.ih_client,
          .source_id = source_fault,
          .ring_id = fault.reason == VmFault::Reason::not_writeable ? ring_id_write : ring_id_valid,
          .vmid = static_cast<uint8_t>(fault.vmid),
          .vmid_src = layout_.vmid_src,
-         .pasid = static_cast<uint16_t>(
-             osssys_4_4_2::IH_VMID_LUT__PASID::get(context_.registers.raw(lut))),
+         .pasid = pasid(fault.vmid),
          .node_id = layout_.ih_node,
          .data = {static_cast<uint32_t>(page),
                   (static_cast<uint32_t>(page >> 32) & 0xf) |

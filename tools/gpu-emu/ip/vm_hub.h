@@ -33,8 +33,8 @@ struct VmHubLayout {
     Reg VM_L2_PROTECTION_FAULT_ADDR_LO32;
 };
 
-VmHubLayout gfx_hub_layout(const Profile& profile);  // GC 9.4.3 and 10.3.0
-VmHubLayout mm_hub_layout(const Profile& profile);   // MMHUB 1.8.0 and 2.x
+VmHubLayout gfx_hub_layout(const Profile& profile, unsigned xcc = 0);  // GC 9.4.3 and 10.3.0
+VmHubLayout mm_hub_layout(const Profile& profile, unsigned aid = 0);   // MMHUB 1.8.0 and 2.x
 
 /// What the walk needs of a layout.
 VmHubRegisters walk_registers(const VmHubLayout& layout);
@@ -66,6 +66,7 @@ private:
 
     void latch(const VmFault& fault);
     bool is_repeated(const VmFault& fault);
+    uint16_t pasid(unsigned vmid);
     bool wants_interrupt(const VmFault& fault);
     void raise(const VmFault& fault);
     uint32_t& raw(Reg reg) { return context_.registers.raw(at(layout_.ip, reg)); }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -13,8 +14,19 @@
 
 namespace gpuemu {
 
-/// The two VM hubs: GC (command processors) and MMHUB (SDMA, PSP, SMU, IH).
-enum class Hub : uint8_t { gfx, mm };
+/// A VM hub: that of an XCC (its command processors) or the MMHUB of an AID (SDMA; PSP, SMU and IH
+/// at the first).
+struct Hub {
+    enum class Kind : uint8_t { gfx, mm };
+
+    Kind kind;
+    uint8_t instance = 0;  // which XCC, or which AID
+
+    auto operator<=>(const Hub&) const = default;
+
+    static const Hub gfx, mm;  // those of a GPU that has one of each, else the first
+};
+inline constexpr Hub Hub::gfx{Kind::gfx}, Hub::mm{Kind::mm};
 
 class GpuMemory {
 public:

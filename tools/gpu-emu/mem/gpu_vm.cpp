@@ -8,6 +8,7 @@
 #include "gpu-emu/mem/gpu_vm.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/log.h"
 
@@ -45,12 +46,14 @@ const char* to_string(VmFault::Reason reason) {
     return "unknown";
 }
 
-GpuVm::GpuVm(const RegisterFile& registers, const Vram& vram, VmHubRegisters gfx, VmHubRegisters mm)
-    : registers_(registers), vram_(vram), gfx_(gfx), mm_(mm) {}
+GpuVm::GpuVm(const RegisterFile& registers, const Vram& vram, std::vector<VmHubRegisters> gfx,
+             std::vector<VmHubRegisters> mm)
+    : registers_(registers), vram_(vram), gfx_(std::move(gfx)), mm_(std::move(mm)) {}
 
 std::span<std::byte> GpuVm::window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
                                    bool write) {
-    const Walk walk = translate(hub == Hub::gfx ? gfx_ : mm_, vmid, va, write);
+    const auto& hubs = hub.kind == Hub::Kind::gfx ? gfx_ : mm_;
+    const Walk walk = translate(hubs.at(hub.instance), vmid, va, write);
     if (!walk.ok) {
         return fault({hub, vmid, va, write, walk.reason});
     }
@@ -176,7 +179,8 @@ std::span<std::byte> GpuVm::reach(const Target& target, uint64_t length, bool wr
 
 std::span<std::byte> GpuVm::fault(VmFault fault) {
     if (++fault_count_ <= max_logged_faults) {
-        hp::log::warning("GPU VM fault", {{"hub", fault.hub == Hub::gfx ? "gfx" : "mm"},
+        hp::log::warning("GPU VM fault", {{"hub", fault.hub.kind == Hub::Kind::gfx ? "gfx" : "mm"},
+                                          {"instance", fault.hub.instance},
                                           {"vmid", fault.vmid},
                                           {"va", fmt::format("{:#x}", fault.va)},
                                           {"access", fault.write ? "write" : "read"},

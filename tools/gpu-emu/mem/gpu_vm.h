@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <vector>
 
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/mem/gpu_memory.h"
@@ -42,7 +43,9 @@ public:
     static constexpr unsigned vmids = 16;
     static constexpr std::size_t remembered_faults = 16;
 
-    GpuVm(const RegisterFile& registers, const Vram& vram, VmHubRegisters gfx, VmHubRegisters mm);
+    /// The hubs of each kind, in the order of their instances.
+    GpuVm(const RegisterFile& registers, const Vram& vram, std::vector<VmHubRegisters> gfx,
+          std::vector<VmHubRegisters> mm);
 
     /// Null while no client is attached: system pages fault then.
     void set_host(PciHost* host) { host_ = host; }
@@ -82,8 +85,8 @@ private:
 
     const RegisterFile& registers_;
     const Vram& vram_;
-    VmHubRegisters gfx_;
-    VmHubRegisters mm_;
+    std::vector<VmHubRegisters> gfx_;
+    std::vector<VmHubRegisters> mm_;
     PciHost* host_ = nullptr;
     std::function<void(const VmFault&)> fault_handler_;
     std::deque<VmFault> faults_;

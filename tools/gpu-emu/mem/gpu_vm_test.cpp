@@ -21,6 +21,7 @@ constexpr uint64_t translate_further = 1ull << 56;
 constexpr uint64_t fragment9 = 9ull << 59;
 
 constexpr VmHubRegisters gfx_hub{0x10, 0x20, 0x40, 0x60};
+constexpr VmHubRegisters second_gfx_hub{0x210, 0x220, 0x240, 0x260};
 constexpr VmHubRegisters mm_hub{0x110, 0x120, 0x140, 0x160};
 
 class FakeHost : public PciHost {
@@ -72,7 +73,7 @@ protected:
     RegisterFile registers{0x1000};
     Vram vram{64 * mib};
     FakeHost host;
-    GpuVm vm{registers, vram, gfx_hub, mm_hub};
+    GpuVm vm{registers, vram, {gfx_hub, second_gfx_hub}, {mm_hub}};
 };
 
 TEST_F(GpuVmTest, FrameBufferApertureOfVmidZeroIsVram) {
@@ -160,6 +161,8 @@ TEST_F(ProcessTables, HubsAndVmidsAreApart) {
     EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
     EXPECT_TRUE(vm.window(Hub::mm, 8, va, 4, false).empty());
     EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::no_context);
+    EXPECT_TRUE(vm.window({Hub::Kind::gfx, 1}, 8, va, 4, false).empty()) << "another XCC";
+    EXPECT_EQ(vm.faults().back().hub, (Hub{Hub::Kind::gfx, 1}));
     EXPECT_TRUE(vm.window(Hub::gfx, 9, va, 4, false).empty());
     EXPECT_TRUE(vm.window(Hub::gfx, 16, va, 4, false).empty());
     EXPECT_TRUE(vm.window(Hub::gfx, ~0u, va, 4, false).empty());

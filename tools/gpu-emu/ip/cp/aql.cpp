@@ -35,7 +35,7 @@ uint64_t front_address(const ComputeQueue& queue) {
 }
 
 Port port_of(const Engines::Context& context, const ComputeQueue& queue) {
-    return {context.memory, Hub::gfx, queue.vmid()};
+    return {context.memory, context.gfx_hub(), queue.vmid()};
 }
 
 }  // namespace
@@ -44,7 +44,7 @@ Step AqlExecutor::step(ComputeQueue& queue, Budget& budget) {
     aql::Packet packet;
     budget.packets -= 1;
     budget.bytes -= aql::packet_bytes;
-    if (!queue.stream.fetch(context_.memory, Hub::gfx, 0, packet)) {
+    if (!queue.stream.fetch(context_.memory, context_.gfx_hub(), 0, packet)) {
         return Step::wait;  // the ring itself is out of reach: nothing can be skipped
     }
     const Step step = execute(queue, packet);
@@ -110,6 +110,10 @@ Step AqlExecutor::vendor_specific(ComputeQueue& queue, const aql::Packet& packet
 }
 
 void AqlExecutor::complete(ComputeQueue& queue) {
+    if (queue.owner().role == QueueRole::follower) {
+        queue.stream.skip(aql::packet_dwords);  // the leader tells everybody else
+        return;
+    }
     const Port port = port_of(context_, queue);
     const uint64_t address = front_address(queue);
     aql::Packet packet;
@@ -133,8 +137,8 @@ void AqlExecutor::signal(const ComputeQueue& queue, uint64_t handle) {
     const auto mailbox = port.read64(handle + aql::SIGNAL_EVENT_MAILBOX_PTR);
     const auto event = port.read32(handle + aql::SIGNAL_EVENT_ID);
     // The value last: whoever sees it may free the signal.
-    const auto old = context_.memory.fetch_add64(Hub::gfx, queue.vmid(), handle + aql::SIGNAL_VALUE,
-                                                 ~uint64_t{0});
+    const auto old = context_.memory.fetch_add64(context_.gfx_hub(), queue.vmid(),
+                                                 handle + aql::SIGNAL_VALUE, ~uint64_t{0});
     if (!old || !mailbox || !event || *mailbox == 0) {
         return;
     }

@@ -101,6 +101,11 @@ InterruptEntry ComputeQueue::interrupt(uint8_t source_id, uint32_t context_id) c
             .data = {context_id, 0, 0, 0}};
 }
 
+std::pair<uint64_t, int64_t> ComputeQueue::position() const {
+    const bool in_buffer = !aql_ && stream.in_ib();
+    return {stream.rptr(), in_buffer ? -static_cast<int64_t>(stream.available()) : 0};
+}
+
 uint64_t ComputeQueue::wptr_register() const {
     return aql_ ? stream.wptr() / aql::packet_dwords : stream.wptr();
 }
@@ -110,7 +115,7 @@ void ComputeQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
         return;
     }
     reported_ = stream.rptr();
-    const Port port{memory, Hub::gfx, vmid_};
+    const Port port{memory, hub_, vmid_};
     if (aql_) {
         // read_dispatch_id of amd_queue_t: 64 bits, in packets.
         port.write64(rptr_report_, reported_ / aql::packet_dwords);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "gpu-emu/core/mutator.h"
 #include "gpu-emu/ip/cp/hqd_bank.h"
@@ -18,8 +19,9 @@ namespace gpuemu {
 
 class ComputeQueue {
 public:
-    /// `ih_node`: NODE_ID of its interrupts.
-    ComputeQueue(unsigned slot, uint8_t ih_node) : slot_(slot), ih_node_(ih_node) {}
+    /// `hub`: of its XCC. `ih_node`: NODE_ID of its interrupts.
+    ComputeQueue(unsigned slot, Hub hub, uint8_t ih_node)
+        : slot_(slot), hub_(hub), ih_node_(ih_node) {}
 
     /// Begins to run what the registers describe.
     void activate(const HqdBank::Registers& hqd, const QueueOwner& owner);
@@ -53,6 +55,10 @@ public:
     uint32_t rptr_register() const { return static_cast<uint32_t>(stream.rptr()); }
     uint64_t wptr_register() const;
 
+    /// How far it got, to compare it with the same queue at another XCC. Inside a PM4 buffer that
+    /// is behind the packet that called it, in front of one of AQL.
+    std::pair<uint64_t, int64_t> position() const;
+
     /// Changes whenever the queue is mapped or unmapped: a packet may do that to its own queue.
     uint32_t epoch() const { return epoch_; }
 
@@ -61,6 +67,7 @@ public:
 
 private:
     unsigned slot_;
+    Hub hub_;
     uint8_t ih_node_;
     bool active_ = false;
     bool aql_ = false;

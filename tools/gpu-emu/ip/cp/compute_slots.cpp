@@ -17,9 +17,10 @@ constexpr unsigned end_mec_slot = 3 * HqdBank::slots_per_me;  // behind ME2
 }  // namespace
 
 ComputeSlots::ComputeSlots(const Engines::Context& context)
-    : context_(context), bank_(context.registers, gc_layout(context.profile)) {
+    : context_(context), bank_(context.registers, gc_layout(context.profile, context.xcc)) {
     for (unsigned slot = 0; slot < HqdBank::slots; ++slot) {
-        queues_.emplace_back(slot, gc_layout(context.profile).ih_node);
+        queues_.emplace_back(slot, context.gfx_hub(),
+                             gc_layout(context.profile, context.xcc).ih_node);
     }
 }
 
@@ -95,7 +96,7 @@ bool ComputeSlots::map(unsigned slot, const MapRequest& request) {
         return false;
     }
     deactivate(slot);
-    if (!bank_.load_mqd({context_.memory, Hub::gfx, 0}, slot, request.owner.mqd)) {
+    if (!bank_.load_mqd({context_.memory, context_.gfx_hub(), 0}, slot, request.owner.mqd)) {
         return false;
     }
     HqdBank::Registers& hqd = bank_[slot];
@@ -128,7 +129,7 @@ void ComputeSlots::unmap(unsigned slot) {
     if (mqd != 0) {
         // On a fault the MQD keeps its old pointers: memory records it, and there is nobody else to
         // tell.
-        (void)bank_.save_mqd({context_.memory, Hub::gfx, 0}, slot, mqd);
+        (void)bank_.save_mqd({context_.memory, context_.gfx_hub(), 0}, slot, mqd);
     }
     vacate(slot);
 }
@@ -180,7 +181,7 @@ void ComputeSlots::vacate(unsigned slot) {
 std::optional<uint64_t> ComputeSlots::polled_wptr(unsigned slot) {
     const uint64_t address = bank_[slot].pair(gc::regCP_HQD_PQ_WPTR_POLL_ADDR);
     const unsigned vmid = gc::CP_HQD_VMID__VMID::get(bank_[slot][gc::regCP_HQD_VMID]);
-    return context_.memory.read64(Hub::gfx, vmid, address);
+    return context_.memory.read64(context_.gfx_hub(), vmid, address);
 }
 
 }  // namespace gpuemu

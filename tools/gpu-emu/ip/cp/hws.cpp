@@ -21,6 +21,12 @@ namespace {
 constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr unsigned vmids = 16;
 
+// struct v9_mqd (drivers/gpu/drm/amd/include/v9_structs.h), in bytes: what is behind the HQD part,
+// and what says that it is a queue of AQL.
+constexpr uint64_t pm4_target_xcc_in_xcp = 225 * 4, cp_mqd_stride_size = 226 * 4;
+constexpr uint64_t cp_hqd_aql_control =
+    4 * (128 + gc_9_4_3::regCP_HQD_AQL_CONTROL.offset - gc_9_4_3::regCP_MQD_BASE_ADDR.offset);
+
 // asic_reg/athub/athub_{1_8_0,2_1_0}_{offset,sh_mask}.h; nothing else of ATHUB has a meaning here.
 constexpr Reg regATC_VMID0_PASID_MAPPING{0x003f, 0};
 constexpr Reg mmATC_VMID0_PASID_MAPPING{0x0047, 0};
@@ -33,9 +39,10 @@ const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
 
 }  // namespace
 
-Hws::Hws(const Engines::Context& context, ComputeSlots& slots, Me* me,
+Hws::Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
          std::span<SdmaEngine* const> sdma, Oddities& oddities)
     : context_(context),
+      xccs_(xccs),
       slots_(slots),
       me_(me),
       sdma_(sdma.begin(), sdma.end()),
@@ -43,17 +50,20 @@ Hws::Hws(const Engines::Context& context, ComputeSlots& slots, Me* me,
     const auto add_hub = [this](const VmHubLayout& hub) {
         page_table_base_dwords_.push_back(at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
     };
-    add_hub(gfx_hub_layout(context.profile));
-    if (find_ip(context.profile, HwId::MMHUB) != nullptr) {
-        add_hub(mm_hub_layout(context.profile));
+    const GcLayout gc = gc_layout(context.profile, context.xcc);
+    const unsigned aid = gc.ip.instance / 2;
+    add_hub(gfx_hub_layout(context.profile, context.xcc));
+    if (aid < context.profile.aids()) {
+        add_hub(mm_hub_layout(context.profile, aid));
     }
     if (const IpInstance* athub = find_ip(context.profile, HwId::ATHUB)) {
         pasid_mapping_dword_ =
             at(*athub, athub->major == 2 ? mmATC_VMID0_PASID_MAPPING : regATC_VMID0_PASID_MAPPING);
     }
     if (const IpInstance* osssys = find_ip(context.profile, HwId::OSSSYS)) {
-        pasid_lut_dwords_ = {at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT),
-                             at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT_MM)};
+        pasid_luts_ = {{gc.ih_node, at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT)},
+                       {ih_node_of_aid(aid), at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT_MM)}};
+        pasid_lut_index_dword_ = at(*osssys, osssys_4_4_2::regIH_VMID_LUT_INDEX);
     }
 }
 
@@ -98,6 +108,10 @@ void Hws::map_specified(Body body) {
     const uint32_t engine = pm4::MAP_QUEUES__ENGINE_SEL::get(body[0]);
     MapRequest request;
     request.owner.mqd = join(body[2], body[3]);
+    request.owner.hub = context_.gfx_hub();
+    if (engine == pm4::ENGINE_HIQ) {
+        request.owner.role = role();  // one ring for all XCCs of the partition
+    }
     request.doorbell = pm4::MAP_QUEUES__DOORBELL_OFFSET::get(body[1]);
     if (engine == pm4::ENGINE_SDMA0 || engine == pm4::ENGINE_SDMA1) {
         map_sdma(engine - pm4::ENGINE_SDMA0, request);
@@ -133,7 +147,8 @@ void Hws::map_scheduled(Body body) {
         .pasid = current_->pasid,
         .scheduled = true,
         .is_static = type == pm4::MAP_QUEUES__QUEUE_TYPE__NORMAL_LATENCY_STATIC_QUEUE ||
-                     type == pm4::MAP_QUEUES__QUEUE_TYPE__LOW_LATENCY_STATIC_QUEUE};
+                     type == pm4::MAP_QUEUES__QUEUE_TYPE__LOW_LATENCY_STATIC_QUEUE,
+        .hub = context_.gfx_hub()};
 
     if (extended != pm4::LEGACY_ENGINE_SEL) {
         map_sdma(engine + (extended == pm4::SDMA8_TO_15_SEL ? 8 : 0), request);
@@ -141,9 +156,43 @@ void Hws::map_scheduled(Body body) {
         map_sdma(engine - pm4::ENGINE_SDMA0, request);
     } else if (const auto slot = free_slot(); !slot) {
         oddities_.note("hws_no_free_slot", pm4::PACKET3_MAP_QUEUES);
-    } else if (!slots_.map(*slot, request)) {
+    } else {
+        map_compute(*slot, request);
+    }
+}
+
+/// A user's queue is one for all XCCs of the partition if it is of AQL, else it is one XCC's. Each
+/// XCC has its MQD behind that of the leader (init_mqd_v9_4_3()).
+void Hws::map_compute(unsigned slot, MapRequest request) {
+    const XccPlace place = xccs_.place(context_.xcc);
+    if (place.count > 1) {
+        const Port port{context_.memory, context_.gfx_hub(), 0};
+        const uint64_t mqd = request.owner.mqd;
+        const auto stride = port.read32(mqd + cp_mqd_stride_size);
+        const auto aql_control = port.read32(mqd + cp_hqd_aql_control);
+        const auto target = port.read32(mqd + pm4_target_xcc_in_xcp);
+        if (!stride || !aql_control || !target) {
+            oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+            return;
+        }
+        if (gc_9_4_3::CP_HQD_AQL_CONTROL__CONTROL0::get(*aql_control) != 0) {
+            request.owner.role = role();
+        } else if (*target != place.virtual_id) {
+            return;
+        }
+        request.owner.mqd += uint64_t{*stride} * place.virtual_id;
+    }
+    if (!slots_.map(slot, request)) {
         oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
     }
+}
+
+QueueRole Hws::role() const {
+    const XccPlace place = xccs_.place(context_.xcc);
+    if (place.count == 1) {
+        return QueueRole::alone;
+    }
+    return place.virtual_id == 0 ? QueueRole::leader : QueueRole::follower;
 }
 
 void Hws::map_graphics(Body body, const MapRequest& request) {
@@ -153,17 +202,33 @@ void Hws::map_graphics(Body body, const MapRequest& request) {
     }
 }
 
+/// `instance`: counted within the partition.
 void Hws::map_sdma(unsigned instance, const MapRequest& request) {
-    if (instance >= sdma_.size() || !sdma_[instance]->map_queue(request)) {
+    const auto engines = own_sdma();
+    if (role() != QueueRole::follower &&
+        (instance >= engines.size() || !engines[instance]->map_queue(request))) {
         oddities_.note("map_sdma_queue_failed", pm4::PACKET3_MAP_QUEUES);
     }
+}
+
+/// The SDMA instances are dealt out in order (__aqua_vanjaram_get_xcp_ip_info()).
+std::span<SdmaEngine* const> Hws::own_sdma() const {
+    const XccPlace place = xccs_.place(context_.xcc);
+    if (place.virtual_id != 0) {
+        return {};  // the leader's
+    }
+    const std::size_t xccs = context_.profile.working(HwId::GC).size();
+    const std::size_t partitions = std::max<std::size_t>(xccs / place.count, 1);
+    const std::size_t each = (sdma_.size() + partitions - 1) / partitions;
+    const std::size_t first = std::min(each * place.partition, sdma_.size());
+    return std::span(sdma_).subspan(first, std::min(each, sdma_.size() - first));
 }
 
 void Hws::unmap_queues(Body body) {
     if (pm4::UNMAP_QUEUES__ACTION::get(body[0]) == pm4::PREEMPT_QUEUES_NO_UNMAP) {
         // The queue stays and only says how far it is: the trailing fence of
         // gfx_v9_4_3_kiq_unmap_queues().
-        const Port port{context_.memory, Hub::gfx, 0};
+        const Port port{context_.memory, context_.gfx_hub(), 0};
         port.write32(join(body[2], body[3]),
                      told(context_.mutator, port, scheduler_fence, body[4]));
         return;
@@ -196,9 +261,12 @@ void Hws::unmap_queues(Body body) {
 }
 
 void Hws::query_status(const ComputeQueue& issuer, Body body) {
+    if (issuer.owner().role == QueueRole::follower) {
+        return;  // the leader says it when all are done
+    }
     const uint32_t command = pm4::QUERY_STATUS__COMMAND::get(body[0]);
     if (command != pm4::INTERRUPT_ONLY) {
-        const Port port{context_.memory, Hub::gfx, issuer.vmid()};
+        const Port port{context_.memory, context_.gfx_hub(), issuer.vmid()};
         port.write64(join(body[2], body[3]),
                      told(context_.mutator, port, scheduler_fence, join(body[4], body[5])));
     }
@@ -217,7 +285,7 @@ void Hws::unmap_if(const QueueSelector& selected) {
     if (me_ != nullptr) {
         me_->unmap_queues(selected);
     }
-    for (SdmaEngine* engine : sdma_) {
+    for (SdmaEngine* engine : own_sdma()) {
         engine->unmap_queues(selected);
     }
 }
@@ -254,8 +322,13 @@ void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
         context_.registers.write(*pasid_mapping_dword_ + process.vmid,
                                  ATC_VMID0_PASID_MAPPING__VALID_MASK | process.pasid);
     }
-    for (const uint32_t first : pasid_lut_dwords_) {
-        context_.registers.write(first + process.vmid, process.pasid);
+    if (!pasid_luts_.empty()) {
+        const uint32_t index = context_.registers.read(pasid_lut_index_dword_);
+        for (const PasidLut& lut : pasid_luts_) {
+            context_.registers.write(pasid_lut_index_dword_, lut.node);
+            context_.registers.write(lut.dword + process.vmid, process.pasid);
+        }
+        context_.registers.write(pasid_lut_index_dword_, index);
     }
 }
 

@@ -2,6 +2,8 @@
 // Purpose: the hardware scheduler: the MEC firmware's side of SET_RESOURCES, RUN_LIST, MAP_PROCESS,
 // MAP_QUEUES, UNMAP_QUEUES and QUERY_STATUS, as the KIQ and amdkfd's HIQ send them
 // (amdkfd/kfd_packet_manager_v9.c). It owns the VMIDs and queue slots that SET_RESOURCES gave it.
+// The XCCs of a partition have one each, which see the same packets; SDMA queues and fences are the
+// leader's.
 // Thread: device loop only.
 // Does not model: time slicing. Of an over-subscribed run list, what finds no VMID or slot waits
 // until a later run list has room. GWS, GDS, debugger VMIDs, quanta. Preemption is immediate, so
@@ -16,6 +18,7 @@
 
 #include "gpu-emu/ip/cp/compute_slots.h"
 #include "gpu-emu/ip/cp/oddities.h"
+#include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/engines.h"
 
 namespace gpuemu {
@@ -29,7 +32,7 @@ public:
     using Body = std::span<const uint32_t>;
 
     /// `me`: whose queues the KIQ maps; null: there is none.
-    Hws(const Engines::Context& context, ComputeSlots& slots, Me* me,
+    Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
         std::span<SdmaEngine* const> sdma, Oddities& oddities);
 
     void set_resources(Body body);
@@ -57,19 +60,29 @@ private:
     void map_specified(Body body);
     void map_scheduled(Body body);
     void map_graphics(Body body, const MapRequest& request);
+    void map_compute(unsigned slot, MapRequest request);
     void map_sdma(unsigned instance, const MapRequest& request);
+    QueueRole role() const;  // of this XCC in a queue of all XCCs of its partition
+    std::span<SdmaEngine* const> own_sdma() const;
     std::optional<unsigned> free_vmid() const;
     std::optional<unsigned> free_slot() const;
     void program_vmid(const Process& process, uint64_t page_table_base);
 
     const Engines::Context& context_;
+    const XccGroup& xccs_;
     ComputeSlots& slots_;
     Me* me_;
     std::vector<SdmaEngine*> sdma_;
     Oddities& oddities_;
-    std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of both hubs
+    std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of the hubs of XCC and AID
     std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
-    std::vector<uint32_t> pasid_lut_dwords_;        // VMID 0's of both hubs, in OSSSYS
+    /// In OSSSYS: the tables that say whose VMID it is, one for each node behind one window.
+    struct PasidLut {
+        uint8_t node;
+        uint32_t dword;  // VMID 0's
+    };
+    std::vector<PasidLut> pasid_luts_;  // of both hubs
+    uint32_t pasid_lut_index_dword_ = 0;
     uint32_t vmid_mask_ = 0;
     uint64_t queue_mask_ = 0;
     std::vector<Process> processes_;  // of the current run list

@@ -32,8 +32,8 @@ constexpr uint32_t mqd_dwords = cp_gfx_hqd_wptr + 2;
 Me::Me(const Engines::Context& context) : context_(context), pm4_(context, oddities_) {
     for (unsigned pipe = 0; pipe < pipes; ++pipe) {
         for (unsigned queue = 0; queue < queues_per_pipe; ++queue) {
-            queues_.emplace_back(HqdBank::slot(me0, pipe, queue),
-                                 gc_layout(context.profile).ih_node);
+            queues_.emplace_back(HqdBank::slot(me0, pipe, queue), context.gfx_hub(),
+                                 gc_layout(context.profile, context.xcc).ih_node);
         }
     }
     const uint32_t vmid_reset = at(context.profile.ip(HwId::GC), gc_10_3_0::mmCP_VMID_RESET);
@@ -67,7 +67,7 @@ bool Me::map(unsigned pipe, unsigned queue, const MapRequest& request) {
         return false;
     }
     std::array<uint32_t, mqd_dwords> mqd{};
-    const Port port{context_.memory, Hub::gfx, 0};
+    const Port port{context_.memory, context_.gfx_hub(), 0};
     if (!port.read(request.owner.mqd + mqd_offset, std::as_writable_bytes(std::span(mqd)))) {
         return false;
     }
@@ -93,7 +93,7 @@ void Me::unmap_queues(const QueueSelector& selected) {
         HqdBank::Registers hqd;
         queue.deactivate(hqd);
         // On a fault the MQD keeps its old pointers, as that of a compute queue does.
-        const Port port{context_.memory, Hub::gfx, 0};
+        const Port port{context_.memory, context_.gfx_hub(), 0};
         port.write32(mqd + cp_gfx_hqd_rptr * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_RPTR]);
         port.write32(mqd + cp_gfx_hqd_wptr * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_WPTR_LO]);
         port.write32(mqd + (cp_gfx_hqd_wptr + 1) * sizeof(uint32_t), hqd[gc::regCP_HQD_PQ_WPTR_HI]);
@@ -112,7 +112,7 @@ void Me::reset_queues(uint32_t cp_vmid_reset) {
         HqdBank::Registers hqd;
         queue.deactivate(hqd);
         // gfx_v10_0_reset_kgq() waits for this. Out of reach it waits until it gives up.
-        const Port port{context_.memory, Hub::gfx, 0};
+        const Port port{context_.memory, context_.gfx_hub(), 0};
         port.write32(mqd + cp_gfx_hqd_active * sizeof(uint32_t), 0);
     }
 }

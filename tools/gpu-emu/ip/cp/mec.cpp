@@ -10,18 +10,23 @@
 
 namespace gpuemu {
 
-Mec::Mec(const Engines::Context& context, Me* me, std::span<SdmaEngine* const> sdma)
+Mec::Mec(const Engines::Context& context, XccGroup& xccs, Me* me, std::span<SdmaEngine* const> sdma)
     : context_(context),
+      xccs_(xccs),
+      name_(context.profile.working(HwId::GC).size() == 1 ? "mec"
+                                                          : fmt::format("mec{}", context.xcc)),
+      oddities_(name_),
       slots_(context),
-      hws_(context, slots_, me, sdma, oddities_),
+      hws_(context, xccs, slots_, me, sdma, oddities_),
       pm4_(context, hws_, oddities_),
       aql_(context, oddities_) {
     claim_registers();
+    xccs.add(gc_layout(context.profile, context.xcc), *this, slots_);
 }
 
 void Mec::claim_registers() {
     RegisterFile& registers = context_.registers;
-    const GcLayout gc = gc_layout(context_.profile);
+    const GcLayout gc = gc_layout(context_.profile, context_.xcc);
     registers.on_read(slots_.first_dword(), HqdBank::window,
                       [this](uint32_t dword) { return slots_.read(dword); });
     registers.on_write(slots_.first_dword(), HqdBank::window,
@@ -47,6 +52,21 @@ Engine::Turn Mec::run(Budget& budget) {
 }
 
 Step Mec::step(ComputeQueue& queue, Budget& budget) {
+    if (queue.owner().role == QueueRole::alone) {
+        return carry_out(queue, budget);
+    }
+    // A buffer that an AQL packet calls is a part of that packet.
+    if (!(queue.aql() && queue.stream.in_ib()) && !xccs_.may_go_on(context_.xcc, queue)) {
+        return Step::wait;
+    }
+    const Step result = carry_out(queue, budget);
+    if (result == Step::done) {
+        xccs_.went_on(context_.xcc);
+    }
+    return result;
+}
+
+Step Mec::carry_out(ComputeQueue& queue, Budget& budget) {
     if (!queue.aql()) {
         return pm4_.step(queue, budget);
     }
@@ -86,11 +106,12 @@ std::string Mec::describe() const {
     for (const ComputeQueue& queue : slots_.queues()) {
         if (queue.active()) {
             lines += fmt::format(
-                "mec me {} pipe {} queue {} {} vmid {} pasid {:#x} doorbell {:#x} rptr {} wptr "
+                "{} me {} pipe {} queue {} {} vmid {} pasid {:#x} doorbell {:#x} rptr {} wptr "
                 "{}{}\n",
-                queue.me(), queue.pipe(), queue.index(), queue.aql() ? "aql" : "pm4", queue.vmid(),
-                queue.owner().pasid, queue.doorbell().value_or(0), queue.stream.rptr(),
-                queue.stream.wptr(), queue.stream.in_ib() ? " in indirect buffer" : "");
+                name_, queue.me(), queue.pipe(), queue.index(), queue.aql() ? "aql" : "pm4",
+                queue.vmid(), queue.owner().pasid, queue.doorbell().value_or(0),
+                queue.stream.rptr(), queue.stream.wptr(),
+                queue.stream.in_ib() ? " in indirect buffer" : "");
         }
     }
     return lines + hws_.describe() + oddities_.describe();

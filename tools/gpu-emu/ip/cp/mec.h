@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the compute micro engine: runs all compute queues in turn. One engine for both MEs of
-// XCC 0: their queues share nothing but the turn. Thread: device loop only. Does not model: MEC
+// Purpose: the compute micro engine: runs all compute queues of an XCC in turn. One engine for both
+// MEs: their queues share nothing but the turn. Thread: device loop only. Does not model: MEC
 // firmware start-up and halt, CP_ME1_PIPEn_INT_CNTL (interrupts are always enabled).
 #pragma once
 
@@ -14,18 +14,20 @@
 #include "gpu-emu/ip/cp/hws.h"
 #include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/pm4_executor.h"
+#include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/engines.h"
 
 namespace gpuemu {
 
 class Mec : public Engine {
 public:
-    /// `me`, if there is one, and `sdma`: whose queues the scheduler maps. They outlive the MEC.
-    Mec(const Engines::Context& context, Me* me,
+    /// `me`, if there is one, and `sdma`, all of them: whose queues the scheduler maps. They and
+    /// `xccs` outlive the MEC, which joins them.
+    Mec(const Engines::Context& context, XccGroup& xccs, Me* me,
         std::span<SdmaEngine* const> sdma);  // claims its registers
 
     Turn run(Budget& budget) override;
-    const char* name() const override { return "mec"; }
+    const char* name() const override { return name_.c_str(); }
 
     /// False: no compute queue has that doorbell.
     bool ring_doorbell(uint32_t index, uint64_t value);
@@ -37,9 +39,12 @@ public:
 private:
     void claim_registers();
     Step step(ComputeQueue& queue, Budget& budget);
+    Step carry_out(ComputeQueue& queue, Budget& budget);
 
     const Engines::Context& context_;
-    Oddities oddities_{"mec"};
+    XccGroup& xccs_;
+    std::string name_;  // with the number of the XCC, if there are several
+    Oddities oddities_;
     ComputeSlots slots_;
     Hws hws_;
     Pm4Executor pm4_;

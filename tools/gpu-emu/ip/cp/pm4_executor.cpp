@@ -4,7 +4,7 @@
 #include "gpu-emu/ip/cp/pm4_executor.h"
 
 #include "gpu-emu/ip/cp/memory_ops.h"
-#include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
@@ -18,17 +18,10 @@ constexpr uint8_t GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT = 178;
 constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
 
-uint32_t cpc_int_status_dword(const Profile& profile) {
-    const GcLayout gc = gc_layout(profile);
-    return at(gc.ip, gc.CPC_INT_STATUS);
-}
-
 }  // namespace
 
 Pm4Executor::Pm4Executor(const Engines::Context& context, Oddities& oddities)
-    : context_(context),
-      oddities_(oddities),
-      cpc_int_status_dword_(cpc_int_status_dword(context.profile)) {
+    : context_(context), oddities_(oddities), gc_(gc_layout(context.profile, context.xcc)) {
     using enum pm4::Opcode;
     for (const pm4::Opcode no_effect :
          {PACKET3_NOP, PACKET3_SET_BASE, PACKET3_CLEAR_STATE, PACKET3_DISPATCH_DIRECT,
@@ -72,7 +65,7 @@ void Pm4Executor::add(pm4::Opcode opcode, Handler handler, uint32_t body_dwords,
 Step Pm4Executor::step(ComputeQueue& queue, Budget& budget) {
     budget.packets -= 1;
     uint32_t header = 0;
-    if (!queue.stream.fetch(context_.memory, Hub::gfx, 0, {&header, 1})) {
+    if (!queue.stream.fetch(context_.memory, context_.gfx_hub(), 0, {&header, 1})) {
         return fetch_failed(queue);
     }
     const uint32_t dwords = pm4::packet_dwords(header);
@@ -84,7 +77,7 @@ Step Pm4Executor::step(ComputeQueue& queue, Budget& budget) {
         return Step::wait;
     }
     const auto packet = std::span(packet_).first(dwords);
-    if (!queue.stream.fetch(context_.memory, Hub::gfx, 0, packet)) {
+    if (!queue.stream.fetch(context_.memory, context_.gfx_hub(), 0, packet)) {
         return fetch_failed(queue);
     }
     budget.bytes -= dwords * sizeof(uint32_t);
@@ -219,7 +212,7 @@ Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
             // gmc_v10_0_emit_flush_gpu_tlb() waits for one VMID and asks for more than that bit.
             reference &= mask;
         }
-        value = context_.registers.read(poll);
+        value = read_register(poll);
     }
     return compare(pm4::WAIT_REG_MEM__FUNCTION::get(body[0]), value & mask, reference) ? Step::done
                                                                                        : Step::wait;
@@ -251,8 +244,7 @@ Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
                 refuse_register(queue, pm4::PACKET3_COPY_DATA);
                 return Step::done;
             }
-            value =
-                join(context_.registers.read(dword), wide ? context_.registers.read(dword + 1) : 0);
+            value = join(read_register(dword), wide ? read_register(dword + 1) : 0);
             break;
         }
         case pm4::MEMORY_SYNC:
@@ -356,9 +348,9 @@ Step Pm4Executor::cond_exec(ComputeQueue& queue, Body body, Budget&) {
     return Step::done;
 }
 
-/// Only XCC 0 is there.
 Step Pm4Executor::pred_exec(ComputeQueue&, Body body, Budget&) {
-    if ((pm4::PRED_EXEC__VIRTUAL_XCC_ID_SELECT::get(body[0]) & 1) == 0) {
+    const unsigned own = xcc_place(gc_, context_.registers, context_.xcc).virtual_id;
+    if ((pm4::PRED_EXEC__VIRTUAL_XCC_ID_SELECT::get(body[0]) >> own & 1) == 0) {
         skip_behind_ = pm4::PRED_EXEC__EXEC_COUNT::get(body[0]);
     }
     return Step::done;
@@ -426,7 +418,8 @@ bool Pm4Executor::write_register(ComputeQueue& queue, uint32_t dword, uint32_t v
     if (!may_access(queue, dword)) {
         return refuse_register(queue, opcode);
     }
-    if (dword == cpc_int_status_dword_) {
+    const uint32_t meant = gc_.of_packet(dword);
+    if (meant == at(gc_.ip, gc_.CPC_INT_STATUS)) {
         // The KIQ has no RELEASE_MEM: gfx_v9_4_3_ring_emit_fence_kiq() sets this bit to be heard.
         if (gc::CPC_INT_STATUS__GENERIC2_INT_STATUS::get(value)) {
             context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT, 0));
@@ -434,8 +427,12 @@ bool Pm4Executor::write_register(ComputeQueue& queue, uint32_t dword, uint32_t v
         return true;
     }
     const uint32_t epoch = queue.epoch();
-    context_.registers.write(dword, value);
+    context_.registers.write(meant, value);
     return queue.epoch() == epoch;
+}
+
+uint32_t Pm4Executor::read_register(uint32_t dword) const {
+    return context_.registers.read(gc_.of_packet(dword));
 }
 
 bool Pm4Executor::refuse_register(const ComputeQueue& queue, pm4::Opcode opcode) {
@@ -448,7 +445,7 @@ bool Pm4Executor::refuse_register(const ComputeQueue& queue, pm4::Opcode opcode)
 }
 
 Port Pm4Executor::port(const ComputeQueue& queue) const {
-    return {context_.memory, Hub::gfx, queue.stream.vmid()};
+    return {context_.memory, context_.gfx_hub(), queue.stream.vmid()};
 }
 
 }  // namespace gpuemu

@@ -19,6 +19,7 @@
 #include "gpu-emu/ip/cp/port.h"
 #include "gpu-emu/ip/cp/step.h"
 #include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/gc_layout.h"
 
 namespace gpuemu {
 
@@ -70,6 +71,7 @@ private:
     void set_registers(ComputeQueue& queue, const pm4::RegisterSpace& space, Body body,
                        pm4::Opcode opcode);
     bool may_access(const ComputeQueue& queue, uint32_t dword) const;
+    uint32_t read_register(uint32_t dword) const;
     /// False: the rest of the packet must not be carried out.
     bool write_register(ComputeQueue& queue, uint32_t dword, uint32_t value, pm4::Opcode opcode);
     bool refuse_register(const ComputeQueue& queue, pm4::Opcode opcode);
@@ -80,7 +82,7 @@ private:
     Oddities& oddities_;
     std::array<Entry, 256> table_;
     std::array<uint32_t, pm4::max_packet_dwords> packet_{};  // the one being executed
-    uint32_t cpc_int_status_dword_;
+    GcLayout gc_;
 
     /// What the packet in execution asks to be skipped or entered behind itself.
     uint32_t skip_behind_ = 0;

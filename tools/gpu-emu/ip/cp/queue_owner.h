@@ -7,7 +7,13 @@
 #include <functional>
 #include <optional>
 
+#include "gpu-emu/mem/gpu_memory.h"
+
 namespace gpuemu {
+
+/// Of a queue that all XCCs of a partition run, each from an MQD of its own. All of them carry out
+/// each packet; what memory is told of it, the leader tells, who is the last to be done with it.
+enum class QueueRole { alone, leader, follower };
 
 struct QueueOwner {
     uint64_t mqd =
@@ -15,6 +21,8 @@ struct QueueOwner {
     uint16_t pasid = 0;      // process, of queues of a run list
     bool scheduled = false;  // mapped by a run list
     bool is_static = false;  // stays on UNMAP_QUEUES of all non-static queues
+    QueueRole role = QueueRole::alone;
+    Hub hub = Hub::gfx;  // through which whoever mapped it reaches the MQD
 };
 
 /// Which queues to take off. Doorbell: dword index, nothing if the queue has none.

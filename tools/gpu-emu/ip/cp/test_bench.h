@@ -20,6 +20,7 @@
 #include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/mec.h"
 #include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/engines.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
@@ -163,7 +164,7 @@ public:
           sdma0(context, 0, sdma_layouts(profile).at(0)),
           sdma1(context, 1, sdma_layouts(profile).at(1)),
           me(context),
-          mec(context, rings == Rings::graphics_too ? &me : nullptr,
+          mec(context, xccs, rings == Rings::graphics_too ? &me : nullptr,
               std::array<SdmaEngine*, 2>{&sdma0, &sdma1}),
           kiq(memory, kiq_ring, kiq_dwords) {}
 
@@ -239,6 +240,7 @@ public:
     uint64_t clock = 1000;
     Mutator mutator;
     Engines::Context context;
+    XccGroup xccs{registers, kicker};
     SdmaEngine sdma0;
     SdmaEngine sdma1;
     Me me;

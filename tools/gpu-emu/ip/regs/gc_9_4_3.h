@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the registers of GC 9.4.3 (one XCC) that the model gives a meaning; numbers and names
+// Purpose: the registers of GC 9.4.3 that the model gives a meaning; numbers and names
 // from drivers/gpu/drm/amd/include/asic_reg/gc/gc_9_4_3_{offset,sh_mask}.h. Thread: constants.
 #pragma once
 
@@ -28,6 +28,8 @@ inline constexpr Reg regCP_PQ_WPTR_POLL_CNTL1{0x1084, 0};
 inline constexpr Reg regCPC_INT_STATUS{0x10b5, 0};
 using CPC_INT_STATUS__GENERIC2_INT_STATUS = Field<29, 29>;
 inline constexpr Reg regCP_HYP_XCP_CTL{0x5828, 1};
+using CP_HYP_XCP_CTL__VIRTUAL_XCC_ID = Field<2, 0>;
+using CP_HYP_XCP_CTL__NUM_XCC_IN_XCP = Field<6, 3>;
 
 // HQD window, in the order of the MQD: dword 128 + n of a v9_mqd is regCP_MQD_BASE_ADDR + n.
 inline constexpr Reg regCP_MQD_BASE_ADDR{0x1245, 0};

@@ -49,6 +49,7 @@ inline constexpr Reg regBIF_BX_PF0_PARTITION_COMPUTE_CAP{0x0161, 2};
 inline constexpr Reg regBIF_BX_PF0_PARTITION_MEM_CAP{0x0162, 2};
 inline constexpr Reg regBIF_BX_PF0_PARTITION_COMPUTE_STATUS{0x0163, 2};
 inline constexpr Reg regBIF_BX_PF0_PARTITION_MEM_STATUS{0x0164, 2};
+using PARTITION_COMPUTE_STATUS__PARTITION_MODE = Field<7, 4>;
 using PARTITION_MEM_STATUS__NPS_MODE = Field<11, 4>;
 
 // Mailbox of a virtual function (drivers/gpu/drm/amd/amdgpu/mxgpu_nv.h): TRN goes to the host.

@@ -8,10 +8,13 @@
 
 namespace gpuemu::osssys_4_4_2 {
 
-// Which process a VMID of the GC hub and of the MM hub belongs to; 16 registers each.
+// Which process a VMID of the GC hub and of the MM hub belongs to; 16 registers each, of the node
+// that the index names.
 inline constexpr Reg regIH_VMID_0_LUT{0x0000, 0};
 inline constexpr Reg regIH_VMID_0_LUT_MM{0x0010, 0};
 using IH_VMID_LUT__PASID = Field<15, 0>;
+inline constexpr Reg regIH_VMID_LUT_INDEX{0x00ec, 0};
+using IH_VMID_LUT_INDEX__INDEX = Field<3, 0>;
 
 inline constexpr Reg regIH_RB_CNTL{0x0080, 0};
 inline constexpr Reg regIH_RB_BASE{0x0081, 0};

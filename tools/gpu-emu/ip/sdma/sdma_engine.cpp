@@ -190,7 +190,7 @@ Step SdmaEngine::trap(const SdmaQueue& queue, Packet packet) {
                                .ring_id = queue.ring_id(),
                                .vmid = static_cast<uint8_t>(queue.stream.vmid()),
                                .pasid = queue.owner().pasid,
-                               .node_id = 0,  // the AID, where there are nodes
+                               .node_id = layout_.ih_node,
                                .data = {sdma::INT_CONTEXT::get(packet[1]), 0, 0, 0}});
     return Step::done;
 }

@@ -3,8 +3,9 @@
 // Thread: values.
 #include "gpu-emu/ip/sdma/sdma_layout.h"
 
-#include <algorithm>
+#include <iterator>
 
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/registers.h"
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
 
@@ -12,9 +13,10 @@ namespace gpuemu {
 namespace {
 
 // soc15_ih_clientid.h. SDMA2 and 3 have the ids of blocks that their ASIC does not have.
-constexpr uint8_t SOC15_IH_CLIENTID_SDMA0 = 0x08;  // further instances follow
+constexpr uint8_t SOC15_IH_CLIENTID_SDMA0 = 0x08;
 constexpr uint8_t SOC15_IH_CLIENTID_SDMA1 = 0x09;
 constexpr uint8_t SOC15_IH_CLIENTID_SDMA2 = 0x01;
+constexpr uint8_t SOC15_IH_CLIENTID_SDMA3 = 0x04;
 constexpr uint8_t SOC15_IH_CLIENTID_SDMA3_Sienna_Cichlid = 0x05;
 
 }  // namespace
@@ -22,10 +24,15 @@ constexpr uint8_t SOC15_IH_CLIENTID_SDMA3_Sienna_Cichlid = 0x05;
 std::vector<SdmaLayout> sdma_layouts(const Profile& profile) {
     std::vector<SdmaLayout> layouts;
     if (profile.ip(HwId::SDMA0).major != 5) {
-        const auto count = std::ranges::count(profile.ips, HwId::SDMA0, &IpInstance::hw_id);
-        for (uint8_t instance = 0; instance < count; ++instance) {
-            layouts.push_back({at(profile.ip(HwId::SDMA0, instance), Reg{0, 0}), Hub::mm,
-                               static_cast<uint8_t>(SOC15_IH_CLIENTID_SDMA0 + instance)});
+        // Each AID has room for four and one hub for them; the client says which of the four it is.
+        constexpr uint8_t clients[] = {SOC15_IH_CLIENTID_SDMA0, SOC15_IH_CLIENTID_SDMA1,
+                                       SOC15_IH_CLIENTID_SDMA2, SOC15_IH_CLIENTID_SDMA3};
+        for (const IpInstance* ip : profile.working(HwId::SDMA0)) {
+            const auto aid = static_cast<uint8_t>(ip->instance / std::size(clients));
+            layouts.push_back({at(*ip, Reg{0, 0}),
+                               {Hub::Kind::mm, aid},
+                               clients[ip->instance % std::size(clients)],
+                               ih_node_of_aid(aid)});
         }
         return layouts;
     }

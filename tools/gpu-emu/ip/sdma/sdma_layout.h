@@ -16,6 +16,7 @@ struct SdmaLayout {
     uint32_t first_dword;  // of its registers
     Hub hub;
     uint8_t ih_client;
+    uint8_t ih_node = 0;  // the AID, where there are nodes
 };
 
 /// In the order of the instances.

@@ -73,7 +73,7 @@ bool SdmaQueue::ring(uint32_t doorbell_index, uint64_t wptr_bytes) {
 
 bool SdmaQueue::map(GpuMemory& memory, const MapRequest& request) {
     std::array<uint32_t, mqd_dwords> mqd{};
-    const Port mqd_port{memory, Hub::gfx, 0};
+    const Port mqd_port{memory, request.owner.hub, 0};
     if (!mqd_port.read(request.owner.mqd, std::as_writable_bytes(std::span(mqd)))) {
         return false;
     }
@@ -99,9 +99,9 @@ bool SdmaQueue::map(GpuMemory& memory, const MapRequest& request) {
 
 void SdmaQueue::unmap(GpuMemory& memory) {
     const uint64_t mqd = owner_.mqd;
+    const Port port{memory, owner_.hub, 0};
     stop();
     if (mqd != 0) {
-        const Port port{memory, Hub::gfx, 0};
         for (const uint32_t dword :
              {RB_RPTR, RB_RPTR_HI, RB_WPTR, RB_WPTR_HI, IB_BASE_LO, IB_BASE_HI, IB_SIZE}) {
             port.write32(mqd + dword * sizeof(uint32_t), registers_.raw(first_dword_ + dword));
