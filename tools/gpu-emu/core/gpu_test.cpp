@@ -467,6 +467,35 @@ TEST_F(Navi21Test, HasNoRas) {
     EXPECT_FALSE(gpu.inject("ras", "umc", "poison"));
 }
 
+class Mi308xTest : public GpuTest {
+protected:
+    Mi308xTest() : GpuTest("mi308x") {}
+
+    static constexpr uint32_t xcc_stride = 0x20000;  // the second XCC of each AID is harvested
+    static constexpr uint32_t CP_HYP_XCP_CTL = 0xf828;
+    static constexpr uint32_t PARTITION_COMPUTE_STATUS = 0xe83;
+};
+
+TEST_F(Mi308xTest, EachXccAndEachAidHasItsHub) {
+    for (uint32_t xcc = 0; xcc < 4; ++xcc) {
+        EXPECT_EQ(reg(0x295c + xcc * xcc_stride), 0x8000u);  // MC_VM_FB_LOCATION_BASE
+        EXPECT_EQ(reg(0x2895 + xcc * xcc_stride), 0xffffu);  // VM_INVALIDATE_ENG0_ACK
+        set(0xec05 + xcc * xcc_stride, 3);                   // RLC_SAFE_MODE
+        EXPECT_EQ(reg(0xec05 + xcc * xcc_stride), 2u);
+    }
+    for (const uint32_t mmhub : {0x18000u, 0x28000u, 0x38000u, 0x8000u}) {
+        EXPECT_EQ(reg(mmhub + 0xc9c), 0x8000u);
+    }
+    EXPECT_EQ(reg(0x1295c), 0u) << "harvested";
+}
+
+TEST_F(Mi308xTest, IsOnePartition) {
+    EXPECT_EQ(reg(PARTITION_COMPUTE_STATUS), 0u);
+    for (uint32_t xcc = 0; xcc < 4; ++xcc) {
+        EXPECT_EQ(reg(CP_HYP_XCP_CTL + xcc * xcc_stride), 4u << 3 | xcc);
+    }
+}
+
 TEST(GpuNames, RegistersHaveNamesPerProfile) {
     EXPECT_EQ(Gpu::register_name(*find_profile("mi300x"), mmRCC_CONFIG_MEMSIZE),
               "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE");

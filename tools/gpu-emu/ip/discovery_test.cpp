@@ -160,6 +160,23 @@ INSTANTIATE_TEST_SUITE_P(Profiles, Discovery, testing::Values("mi300x", "mi300x-
                              return std::string(info.param) == "mi300x" ? "pf" : "vf";
                          });
 
+/// amdgpu_discovery_read_from_harvest_table().
+TEST(DiscoveryHarvest, NamesTheXccsThatAreFusedOff) {
+    const Binary binary(*find_profile("mi308x"));
+    const std::size_t table = binary.at<binary_header>(0).table_list[2].offset;
+    for (unsigned slot = 0; slot < 4; ++slot) {
+        EXPECT_EQ(binary.at<uint16_t>(table + 8 + slot * 4), 11u) << "GC_HWID";
+        EXPECT_EQ(binary.at<uint8_t>(table + 10 + slot * 4), 2 * slot + 1);
+    }
+    EXPECT_EQ(binary.at<uint32_t>(table + 8 + 4 * 4), 0u);
+}
+
+TEST(DiscoveryLimits, TooManyHarvestedIpsAreAnError) {
+    Profile profile = *find_profile("mi308x");
+    profile.harvested.resize(33, profile.harvested.front());
+    EXPECT_THROW(build_discovery_binary(profile), std::length_error);
+}
+
 TEST(DiscoveryLimits, TooManyIpsAreAnError) {
     Profile profile = *find_profile("mi300x");
     profile.ips.resize(2000, profile.ips.front());

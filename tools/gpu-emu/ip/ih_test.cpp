@@ -226,5 +226,21 @@ TEST_F(IhTest, LiesStayWithinTheRingAndThePointer) {
     EXPECT_EQ(ih.delivered(), 1000u);
 }
 
+/// kgd_gfx_v9_4_3_set_pasid_vmid_mapping().
+TEST_F(IhTest, EachNodeHasItsTableOfVmids) {
+    set(oss::regIH_VMID_LUT_INDEX, 5);
+    set(oss::regIH_VMID_0_LUT, 0x8005);
+    set(oss::regIH_VMID_0_LUT_MM, 0x8105);
+    set(oss::regIH_VMID_LUT_INDEX, 0);
+    EXPECT_EQ(get(oss::regIH_VMID_0_LUT), 0u);
+    set(oss::regIH_VMID_0_LUT, 0x8000);
+    set(oss::regIH_VMID_LUT_INDEX, 5);
+    EXPECT_EQ(get(oss::regIH_VMID_0_LUT), 0x8005u);
+    EXPECT_EQ(get(oss::regIH_VMID_0_LUT_MM), 0x8105u);
+    ih.reset(ResetKind::flr);
+    EXPECT_EQ(get(oss::regIH_VMID_LUT_INDEX), 0u);
+    EXPECT_EQ(get(oss::regIH_VMID_0_LUT), 0u);
+}
+
 }  // namespace
 }  // namespace gpuemu

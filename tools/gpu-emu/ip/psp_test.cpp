@@ -180,6 +180,34 @@ TEST_F(PspTest, Mode1ResetIsAskedFor) {
     EXPECT_FALSE(psp.sos_alive());
 }
 
+/// psp_spatial_partition().
+TEST_F(PspTest, PartitionsAreAskedForAndRefused) {
+    std::vector<uint32_t> asked;
+    RegisterFile own_registers{2u << 20};
+    Psp with_xccs{{profile, own_registers, memory, [] {}, mutator,
+                   [&](uint32_t count) {
+                       asked.push_back(count);
+                       return count != 3;
+                   }}};
+    with_xccs.reset(ResetKind::cold);
+    const auto write = [&](Reg reg, uint32_t value) { own_registers.write(address(reg), value); };
+    write(mp::regMP0_SMN_C2PMSG_35, 0x20000);
+    own_registers.read(address(mp::regMP0_SMN_C2PMSG_81));
+    write(mp::regMP0_SMN_C2PMSG_69, static_cast<uint32_t>(ring));
+    write(mp::regMP0_SMN_C2PMSG_70, static_cast<uint32_t>(ring >> 32));
+    write(mp::regMP0_SMN_C2PMSG_71, ring_bytes);
+    write(mp::regMP0_SMN_C2PMSG_64, 2 << 16);
+    put_command(0x27, {4});
+    put_frame(0, 1);
+    write(mp::regMP0_SMN_C2PMSG_67, 16);
+    EXPECT_EQ(response(0), 0u);
+    put_command(0x27, {3});
+    put_frame(1, 2);
+    write(mp::regMP0_SMN_C2PMSG_67, 32);
+    EXPECT_NE(response(0), 0u);
+    EXPECT_EQ(asked, (std::vector<uint32_t>{4, 3}));
+}
+
 class VfPspTest : public PspTest {
 protected:
     VfPspTest() : PspTest("mi300x-vf") {}

@@ -20,6 +20,16 @@ TEST(RegisterNames, KnowsTheRegistersOfTheModel) {
     EXPECT_EQ(names.name(0x1ffff), "");
 }
 
+TEST(RegisterNames, TellsXccsAndAidsApart) {
+    const RegisterNames names(*find_profile("mi308x"));
+    EXPECT_EQ(names.name(0x3247), "regCP_HQD_ACTIVE");
+    EXPECT_EQ(names.name(0x43247), "XCC4.regCP_HQD_ACTIVE");
+    EXPECT_EQ(names.name(0x62000 + 0x860 + 8), "XCC6.regVM_CONTEXT8_CNTL");
+    EXPECT_EQ(names.name(0x13247), "") << "harvested";
+    EXPECT_EQ(names.name(0x28000 + 0xbd5 + 3), "MMHUB1.regVM_INVALIDATE_ENG3_ACK");
+    EXPECT_EQ(names.name(0x23400 + 0x80), "SDMA4.regSDMA_GFX_RB_CNTL");
+}
+
 TEST(RegisterNames, KnowsThoseOfNavi21) {
     const RegisterNames names(*find_profile("navi21"));
     EXPECT_EQ(names.name(0xde3), "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE");

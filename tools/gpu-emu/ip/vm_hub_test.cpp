@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/test_memory.h"
 
@@ -134,6 +135,36 @@ INSTANTIATE_TEST_SUITE_P(Hubs, VmHubTest, testing::Values(Hub::gfx, Hub::mm),
 
 /// Registers of gfxhub_v2_1.c and mmhub_v2_0.c, entries as gmc_v10_0_process_interrupt() reads
 /// them.
+TEST(HubsOfSeveralXccs, AFaultIsOfTheirNodeAndOfTheProcessThatHasTheVmidThere) {
+    const Profile& profile = *find_profile("mi308x");
+    RegisterFile registers{2u << 20};
+    TestMemory memory;
+    Mutator mutator;
+    const auto clock = [] { return uint64_t{1}; };
+    Ih ih{{profile, registers, memory, [] {}, clock, mutator}};
+    RecordingSink sink;
+    const VmHubLayout layout = gfx_hub_layout(profile, 2);
+    VmHub hub{{profile, registers, sink, clock}, layout};
+    hub.reset(ResetKind::cold);
+    const uint32_t lut = at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_VMID_0_LUT);
+    const uint32_t index = at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_VMID_LUT_INDEX);
+    registers.write(index, 9);  // by the scheduler: the third XCC, on the third AID
+    registers.write(lut + 8, 0x8009);
+    registers.write(index, 0);  // by the driver, for all
+    registers.write(lut + 8, 0x8000);
+    registers.write(lut + 3, 0x8001);
+    registers.write(index, 6);
+    for (const unsigned vmid : {8u, 3u}) {
+        registers.raw(at(layout.ip, layout.VM_CONTEXT0_CNTL) + vmid) = 1 << 15;
+        hub.report({{Hub::Kind::gfx, 2}, vmid, 0x1000, false, VmFault::Reason::not_valid});
+    }
+    ASSERT_EQ(sink.entries.size(), 2u);
+    EXPECT_EQ(sink.entries[0].node_id, 9);
+    EXPECT_EQ(sink.entries[0].pasid, 0x8009);
+    EXPECT_EQ(sink.entries[1].pasid, 0x8001);
+    EXPECT_EQ(registers.read(index), 6u) << "as it was";
+}
+
 TEST(Navi21Hubs, LieElsewhereAndSayWhoTheyAre) {
     const Profile& profile = *find_profile("navi21");
     for (const Hub hub : {Hub::gfx, Hub::mm}) {

@@ -9,13 +9,15 @@
 #include <stdexcept>
 
 #include "gpu-emu/profiles/mi300x.h"
+#include "gpu-emu/profiles/mi308x.h"
 #include "gpu-emu/profiles/navi21.h"
 
 namespace gpuemu {
 namespace {
 
-const std::array<Profile, 3>& table() {
-    static const std::array<Profile, 3> profiles{make_mi300x(), make_mi300x_vf(), make_navi21()};
+const std::array<Profile, 4>& table() {
+    static const std::array<Profile, 4> profiles{make_mi300x(), make_mi300x_vf(), make_mi308x(),
+                                                 make_navi21()};
     return profiles;
 }
 

@@ -20,7 +20,7 @@ TEST(Profiles, AreFoundByName) {
     EXPECT_EQ(find_profile("mi300"), nullptr);
     ASSERT_NE(find_profile("navi21"), nullptr);
     EXPECT_EQ(find_profile("navi21")->class_code, 0x038000u);
-    EXPECT_EQ(all_profiles().size(), 3u);
+    EXPECT_EQ(all_profiles().size(), 4u);
 }
 
 TEST(Profiles, AnIpThatIsNotThereThrows) {
@@ -42,17 +42,37 @@ TEST(Profiles, SizesArePowersOfTwoAsBarsMustBe) {
 TEST(Profiles, BasesThatPacketsNameAreNotFoldedIntoTheXcc) {
     for (const Profile* profile : all_profiles()) {
         for (const HwId hw_id : {HwId::MMHUB, HwId::NBIF, HwId::OSSSYS, HwId::HDP, HwId::SDMA0}) {
-            const uint32_t base = profile->ip(hw_id).bases.at(0);
-            EXPECT_LT(base, 1u << 18) << profile->name;
-            if (profile->ip(HwId::GC).major == 9) {
-                const uint32_t low = base & 0xffff;
-                EXPECT_FALSE(low >= 0x2000 && low <= 0x33ff) << profile->name;
-                EXPECT_FALSE(low >= 0xa000) << profile->name;
+            for (const IpInstance* ip : profile->working(hw_id)) {
+                const uint32_t base = ip->bases.at(0);
+                EXPECT_LT(base, 1u << 18) << profile->name;
+                if (profile->ip(HwId::GC).major == 9) {
+                    const uint32_t low = base & 0xffff;
+                    EXPECT_FALSE(low >= 0x2000 && low <= 0x33ff) << profile->name;
+                    EXPECT_FALSE(low >= 0xa000) << profile->name;
+                }
             }
         }
         const IpInstance& nbif = profile->ip(HwId::NBIF);
         EXPECT_GE(nbif.bases.size(), nbif.major == 7 ? 9u : 3u) << profile->name;
     }
+}
+
+/// What is harvested is in the list, as the driver counts from it, and does not work.
+TEST(Profiles, OfTheTwoXccsOfEachAidOfTheMi308xOneWorks) {
+    const Profile& profile = *find_profile("mi308x");
+    const auto xccs = profile.working(HwId::GC);
+    ASSERT_EQ(xccs.size(), 4u);
+    EXPECT_EQ(profile.aids(), 4u);
+    EXPECT_EQ(profile.working(HwId::SDMA0).size(), 16u);
+    for (unsigned xcc = 0; xcc < xccs.size(); ++xcc) {
+        EXPECT_EQ(xccs[xcc]->instance, 2 * xcc);
+        for (unsigned segment = 0; segment < 2; ++segment) {  // NORMALIZE_XCC_REG_OFFSET
+            EXPECT_EQ(xccs[xcc]->bases.at(segment) & 0xffff, xccs[0]->bases.at(segment));
+        }
+    }
+    EXPECT_NO_THROW(profile.ip(HwId::GC, 1));
+    EXPECT_EQ(find_profile("mi300x")->working(HwId::GC).size(), 1u);
+    EXPECT_EQ(find_profile("mi300x")->aids(), 1u);
 }
 
 }  // namespace

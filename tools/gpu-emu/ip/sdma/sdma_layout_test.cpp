@@ -17,6 +17,19 @@ TEST(SdmaLayouts, Sdma4InstancesHaveBasesOfTheirOwn) {
     EXPECT_EQ(layouts[1].ih_client, 9);
 }
 
+/// sdma_v4_4_2_process_trap_irq(): the client is one of four, the node says of which AID.
+TEST(SdmaLayouts, EachAidHasFourAndOneHubForThem) {
+    const auto layouts = sdma_layouts(*find_profile("mi308x"));
+    ASSERT_EQ(layouts.size(), 16u);
+    constexpr uint8_t client[] = {8, 9, 1, 4};
+    for (uint8_t instance = 0; instance < layouts.size(); ++instance) {
+        const auto aid = static_cast<uint8_t>(instance / 4);
+        EXPECT_EQ(layouts[instance].ih_client, client[instance % 4]);
+        EXPECT_EQ(layouts[instance].ih_node, 4 * aid);
+        EXPECT_EQ(layouts[instance].hub, (Hub{Hub::Kind::mm, aid}));
+    }
+}
+
 TEST(SdmaLayouts, Sdma5InstancesLieInTheSegmentsOfGc) {
     const auto layouts = sdma_layouts(*find_profile("navi21"));
     ASSERT_EQ(layouts.size(), 4u);
