@@ -148,6 +148,21 @@ Result<Fd> connect_unix(const std::string& path, std::chrono::milliseconds deadl
     }
 }
 
+Result<Fd> try_connect_unix(const std::string& path) {
+    const auto address = address_of(path);
+    if (!address) {
+        return tl::unexpected(address.error());
+    }
+    auto fd = stream_socket(SOCK_NONBLOCK);
+    if (!fd || ::connect(fd->get(), generic(*address), sizeof *address) == 0) {
+        return fd;
+    }
+    if (errno == ENOENT || errno == ECONNREFUSED) {
+        return Fd();
+    }
+    return fail(fmt::format("cannot connect to {}: {}", path, std::strerror(errno)));
+}
+
 void close_orderly(Fd socket) {
     if (!socket || ::shutdown(socket.get(), SHUT_RDWR) != 0) {
         return;  // the peer was faster; the destructor closes

@@ -40,6 +40,10 @@ private:
 /// Connects, waiting up to `deadline` for somebody to listen there. The socket is blocking.
 Result<Fd> connect_unix(const std::string& path, std::chrono::milliseconds deadline);
 
+/// Connects if somebody listens there, an empty Fd if nobody does. Never waits; the socket is
+/// non-blocking.
+Result<Fd> try_connect_unix(const std::string& path);
+
 /// Says goodbye, takes what is still on its way and closes. A plain close() with unread bytes makes
 /// the peer see ECONNRESET instead of the end of the stream; QEMU's vfio-user client aborts on that
 /// (hw/vfio-user/proxy.c).

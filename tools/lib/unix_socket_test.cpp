@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -50,6 +51,21 @@ TEST_F(UnixSocketTest, ListensConnectsAndCleansUp) {
         EXPECT_FALSE(*none);
     }
     EXPECT_FALSE(std::filesystem::exists(path));
+}
+
+TEST_F(UnixSocketTest, ATryFindsWhoListensAndNobodyElse) {
+    auto nobody = try_connect_unix(path);
+    ASSERT_TRUE(nobody) << nobody.error().message;
+    EXPECT_FALSE(*nobody);
+    auto listener = UnixListener::open(path);
+    ASSERT_TRUE(listener);
+    auto client = try_connect_unix(path);
+    ASSERT_TRUE(client) << client.error().message;
+    ASSERT_TRUE(*client);
+    char byte = 0;
+    EXPECT_EQ(::recv(client->get(), &byte, 1, 0), -1) << "it never blocks";
+    EXPECT_EQ(errno, EAGAIN);
+    EXPECT_FALSE(try_connect_unix(std::string(200, 'x')));
 }
 
 TEST_F(UnixSocketTest, ALiveServerIsNotReplaced) {

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "gpu-emu/transport/dma_map.h"
 
-#include <fcntl.h>
-#include <linux/magic.h>
 #include <linux/vfio.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,6 +11,7 @@
 #include <utility>
 
 #include "lib/log.h"
+#include "lib/memfd.h"
 
 namespace gpuemu {
 namespace {
@@ -23,15 +21,6 @@ constexpr uint64_t page_size = 4096;
 /// Whether [begin, begin + size) is a range, that is, not empty and not beyond the last address.
 bool is_range(uint64_t begin, uint64_t size) {
     return size != 0 && size - 1 <= std::numeric_limits<uint64_t>::max() - begin;
-}
-
-/// Whether no page of the file can go away while it is mapped. Huge pages can: when one was punched
-/// out, the next touch is SIGBUS if the system has none left.
-bool keeps_its_pages(int fd) {
-    struct statfs filesystem {};
-    const int seals = ::fcntl(fd, F_GET_SEALS);
-    return seals >= 0 && (seals & F_SEAL_SHRINK) != 0 && ::fstatfs(fd, &filesystem) == 0 &&
-           filesystem.f_type == TMPFS_MAGIC;
 }
 
 /// Touching a mapping beyond the end of its file is SIGBUS: refuse it while it can be refused.
@@ -47,7 +36,7 @@ int check_file(int fd, uint64_t offset, uint64_t size) {
     if (offset > file_size || size > file_size - offset) {
         return EINVAL;
     }
-    return keeps_its_pages(fd) ? 0 : EPERM;
+    return hp::keeps_its_pages(fd) ? 0 : EPERM;
 }
 
 }  // namespace
