@@ -31,6 +31,7 @@
 #include "gpu-emu/ip/smuio.h"
 #include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/ip/vm_hub.h"
+#include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_vm.h"
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/config_space.h"
@@ -94,6 +95,7 @@ struct Gpu::Impl {
     Mutator mutator;
     RegisterFile registers;
     Vram vram;
+    FrameBuffer frame_buffer;
     GpuVm vm;
     Ih ih;
     Engines engines;
@@ -131,7 +133,8 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
              [this] { pending_reset = ResetKind::flr; }),
       registers(profile.register_bar_bytes),
       vram(profile.vram_bytes),
-      vm(registers, vram, all_gfx_hubs(profile), all_mm_hubs(profile)),
+      frame_buffer(vram),
+      vm(registers, frame_buffer, all_gfx_hubs(profile), all_mm_hubs(profile)),
       ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock, mutator}),
       engines({profile, registers, vm, ih, kicker, gpu_clock, mutator}),
       nbio(profile, registers, vram),

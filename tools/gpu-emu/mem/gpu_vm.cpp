@@ -46,9 +46,12 @@ const char* to_string(VmFault::Reason reason) {
     return "unknown";
 }
 
-GpuVm::GpuVm(const RegisterFile& registers, const Vram& vram, std::vector<VmHubRegisters> gfx,
-             std::vector<VmHubRegisters> mm)
-    : registers_(registers), vram_(vram), gfx_(std::move(gfx)), mm_(std::move(mm)) {}
+GpuVm::GpuVm(const RegisterFile& registers, const FrameBuffer& frame_buffer,
+             std::vector<VmHubRegisters> gfx, std::vector<VmHubRegisters> mm)
+    : registers_(registers),
+      frame_buffer_(frame_buffer),
+      gfx_(std::move(gfx)),
+      mm_(std::move(mm)) {}
 
 std::span<std::byte> GpuVm::window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
                                    bool write) {
@@ -83,9 +86,9 @@ GpuVm::Walk GpuVm::translate(const VmHubRegisters& hub, unsigned vmid, uint64_t 
     if (vmid == 0) {  // the frame buffer aperture is in front of the tables of VMID 0 only
         const uint64_t aperture = uint64_t{registers_.raw(hub.MC_VM_FB_LOCATION_BASE) & 0xffffff}
                                   << 24;
-        if (va >= aperture && va - aperture < vram_.size()) {
+        if (va >= aperture && va - aperture < frame_buffer_.size()) {
             const uint64_t offset = va - aperture;
-            return {.target = {false, offset, vram_.size() - offset}, .ok = true};
+            return {.target = {false, offset, frame_buffer_.size() - offset}, .ok = true};
         }
     }
     return walk_tables(hub, vmid, va & va_mask, write);
@@ -174,7 +177,7 @@ std::optional<uint64_t> GpuVm::read_entry(uint64_t directory, uint64_t index) {
 std::span<std::byte> GpuVm::reach(const Target& target, uint64_t length, bool write) {
     length = std::min(length, target.length);
     return target.system ? bus_window(target.address, length, write)
-                         : vram_.window(target.address, length);
+                         : frame_buffer_.window(target.address, length, write);
 }
 
 std::span<std::byte> GpuVm::fault(VmFault fault) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: GpuMemory of the real thing: the page-table walk of GFX9 (Vega style VML2) in the
-// register state of a hub, ending in VRAM or on the bus.
+// register state of a hub, ending in VRAM, of a hive also in that of a peer, or on the bus.
 // Thread: device loop only.
 // Does not model: TLBs (every access walks), PRT pages, retry faults, TMZ, the execute permission.
 #pragma once
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "gpu-emu/core/register_file.h"
+#include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_memory.h"
-#include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/pci_function.h"
 
 namespace gpuemu {
@@ -44,8 +44,8 @@ public:
     static constexpr std::size_t remembered_faults = 16;
 
     /// The hubs of each kind, in the order of their instances.
-    GpuVm(const RegisterFile& registers, const Vram& vram, std::vector<VmHubRegisters> gfx,
-          std::vector<VmHubRegisters> mm);
+    GpuVm(const RegisterFile& registers, const FrameBuffer& frame_buffer,
+          std::vector<VmHubRegisters> gfx, std::vector<VmHubRegisters> mm);
 
     /// Null while no client is attached: system pages fault then.
     void set_host(PciHost* host) { host_ = host; }
@@ -84,7 +84,7 @@ private:
     std::span<std::byte> fault(VmFault fault);
 
     const RegisterFile& registers_;
-    const Vram& vram_;
+    const FrameBuffer& frame_buffer_;
     std::vector<VmHubRegisters> gfx_;
     std::vector<VmHubRegisters> mm_;
     PciHost* host_ = nullptr;

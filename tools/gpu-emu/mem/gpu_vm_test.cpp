@@ -6,7 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
+#include <vector>
 
 namespace gpuemu {
 namespace {
@@ -73,7 +75,8 @@ protected:
     RegisterFile registers{0x1000};
     Vram vram{64 * mib};
     FakeHost host;
-    GpuVm vm{registers, vram, {gfx_hub, second_gfx_hub}, {mm_hub}};
+    FrameBuffer frame_buffer{vram};
+    GpuVm vm{registers, frame_buffer, {gfx_hub, second_gfx_hub}, {mm_hub}};
 };
 
 TEST_F(GpuVmTest, FrameBufferApertureOfVmidZeroIsVram) {
@@ -215,6 +218,58 @@ TEST_F(GpuVmTest, BusAccessAsksTheHost) {
     EXPECT_FALSE(vm.bus_window(host.base + 8, 4, false).empty());
     vm.set_host(nullptr);
     EXPECT_TRUE(vm.bus_window(host.base + 8, 4, false).empty());
+}
+
+/// Node 1 of a hive of two, whose peer's memory is an array.
+class HiveVmTest : public GpuVmTest {
+protected:
+    class Peer : public PeerMemory {
+    public:
+        std::span<std::byte> window(unsigned node, uint64_t offset, uint64_t length,
+                                    bool) override {
+            if (node != 0 || offset >= memory.size()) {
+                return {};
+            }
+            return std::span(memory).subspan(offset, std::min(length, memory.size() - offset));
+        }
+
+        std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);
+    };
+
+    static constexpr uint64_t segment = 256 * mib;
+
+    Peer peer;
+    FrameBuffer hive{vram, {.nodes = 2, .node = 1, .segment_bytes = segment}, &peer};
+    GpuVm hive_vm{registers, hive, gfx_hub, mm_hub};
+};
+
+TEST_F(HiveVmTest, TheApertureIsTheMemoryOfAll) {
+    EXPECT_EQ(hive_vm.window(Hub::mm, 0, fb_base + 0x1000, 8, true).data(),
+              peer.memory.data() + 0x1000);
+    EXPECT_EQ(offset_in_vram(hive_vm.window(Hub::mm, 0, fb_base + segment + 0x1000, 8, true)),
+              0x1000u);
+    EXPECT_TRUE(hive_vm.window(Hub::mm, 0, fb_base + 64 * 1024, 8, true).empty());
+    EXPECT_EQ(hive_vm.faults().back().reason, VmFault::Reason::no_memory);
+    EXPECT_TRUE(hive_vm.window(Hub::mm, 0, fb_base + 2 * segment, 8, true).empty());
+    EXPECT_EQ(hive_vm.faults().back().reason, VmFault::Reason::no_context);
+}
+
+/// amdgpu_vm_bo_update() adds vram_base_offset of the GPU whose memory it is.
+TEST_F(HiveVmTest, EntriesLeadToTheOwnMemoryAndToThePeers) {
+    set_context(gfx_hub, 3, 0, 0, (segment + 1 * mib) | valid, 0);
+    set_entry(1 * mib, 0, (segment + 0x5000) | rw);
+    set_entry(1 * mib, 1, 0x3000 | rw);
+    set_entry(1 * mib, 2, 0x4000 | valid | readable);
+    EXPECT_EQ(offset_in_vram(hive_vm.window(Hub::gfx, 3, 0x10, 8, true)), 0x5010u);
+    EXPECT_TRUE(hive_vm.write32(Hub::gfx, 3, 0x1008, 0x600d600d));
+    uint32_t found = 0;
+    std::memcpy(&found, peer.memory.data() + 0x3008, sizeof found);
+    EXPECT_EQ(found, 0x600d600du);
+    EXPECT_EQ(hive_vm.read32(Hub::gfx, 3, 0x1008), 0x600d600du);
+    EXPECT_EQ(hive_vm.fetch_add32(Hub::gfx, 3, 0x1008, 2), 0x600d600du);
+    EXPECT_FALSE(hive_vm.write32(Hub::gfx, 3, 0x2000, 1)) << "read-only is read-only there too";
+    EXPECT_TRUE(host.memory == std::vector<std::byte>(host.memory.size()))
+        << "nothing took the bus";
 }
 
 }  // namespace

@@ -24,12 +24,17 @@ namespace {
 
 }  // namespace
 
-Vram::Vram(uint64_t bytes) : fd_(::memfd_create("vram", MFD_CLOEXEC)), size_(bytes) {
+Vram::Vram(uint64_t bytes)
+    : fd_(::memfd_create("vram", MFD_CLOEXEC | MFD_ALLOW_SEALING)), size_(bytes) {
     if (!fd_) {
         throw_errno("cannot create the memfd of VRAM");
     }
     if (::ftruncate(fd_.get(), static_cast<off_t>(size_)) != 0) {
         throw_errno("cannot size VRAM");
+    }
+    // Who maps it counts on its pages: the peers of a hive refuse a file that could be shortened.
+    if (::fcntl(fd_.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) {
+        throw_errno("cannot seal VRAM");
     }
     void* mapped =
         ::mmap(nullptr, size_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd_.get(), 0);

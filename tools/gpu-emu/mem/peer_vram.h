@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the VRAM of another GPU of the hive, mapped: what its process has handed over.
+// Thread: device loop only; the other GPU, its guest and its peers write the memory at any time.
+// Does not model: anything of the link.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "lib/fd.h"
+#include "lib/result.h"
+
+namespace gpuemu {
+
+class PeerVram {
+public:
+    /// Maps both, all of them and nothing else. Refuses what is no memfd that keeps its size, since
+    /// a touch of pages that went would be SIGBUS, and VRAM of more than `max_bytes`.
+    static hp::Result<PeerVram> map(const hp::Fd& vram, const hp::Fd& presence, uint64_t max_bytes);
+
+    PeerVram(PeerVram&& other) noexcept;
+    PeerVram& operator=(PeerVram&& other) noexcept;
+    ~PeerVram() { unmap(); }
+
+    /// What the other side says of itself, now.
+    bool present() const { return presence_->load(std::memory_order_seq_cst) == 1; }
+    /// Cut at the end of the VRAM, empty beyond it.
+    std::span<std::byte> window(uint64_t offset, uint64_t length) const;
+
+private:
+    PeerVram(std::span<std::byte> vram, const std::atomic<uint32_t>* presence)
+        : vram_(vram), presence_(presence) {}
+    void unmap();
+
+    std::span<std::byte> vram_;
+    const std::atomic<uint32_t>* presence_;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: whether a GPU is there, as a word in memory that its peers look at with each access: a
+// message would reach them later than the loss. Thread: written on the device loop of the GPU, read
+// on those of its peers.
+// Does not model: transfers that are on the link when the GPU goes; they arrive.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "lib/fd.h"
+
+namespace gpuemu {
+
+inline constexpr std::size_t presence_bytes = 4096;
+
+/// The GPU's side. The memfd cannot be shortened, nor written by who is given it.
+class Presence {
+public:
+    /// Throws std::system_error when there is no memory (start-up). Not there at first.
+    Presence();
+    ~Presence();
+    Presence(const Presence&) = delete;
+    Presence& operator=(const Presence&) = delete;
+
+    int fd() const { return fd_.get(); }
+    void set(bool present);
+
+private:
+    hp::Fd fd_;
+    std::atomic<uint32_t>* word_ = nullptr;
+};
+
+}  // namespace gpuemu
