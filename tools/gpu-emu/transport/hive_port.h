@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the links of a GPU to the others of its XGMI hive, each of which is a process of its
+// own: they meet at sockets in one directory, and each gives the others its VRAM and its Presence
+// as memfds. After that no message is needed: an access is a look at Presence and a copy.
+//
+// Who trusts whom: nobody. What comes over a socket is checked and else ends that connection; a
+// process reaches the VRAM that a peer has given it and nothing more of the peer.
+//
+// Thread: device loop only. No call waits for a peer: sockets do not block, and a message is
+// shorter than any socket's buffer. Does not model: see mem/presence.h; the training of the links
+// when a board comes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu-emu/mem/hive_seat.h"
+#include "gpu-emu/mem/peer_memory.h"
+#include "gpu-emu/mem/peer_vram.h"
+#include "gpu-emu/mem/presence.h"
+#include "gpu-emu/mem/vram.h"
+#include "lib/event_loop.h"
+#include "lib/fd.h"
+#include "lib/result.h"
+#include "lib/unix_socket.h"
+
+namespace gpuemu {
+
+class HivePort : public PeerMemory {
+public:
+    /// Windows that the engines of this GPU asked for.
+    struct Traffic {
+        uint64_t reads = 0;
+        uint64_t writes = 0;
+        uint64_t absent = 0;  // of both: there was nobody
+    };
+
+    /// `directory` is where all of the hive meet. Nobody is met yet.
+    HivePort(hp::EventLoop& loop, std::string directory, HiveSeat seat);
+    /// To the peers it is gone at once.
+    ~HivePort() override { presence_.set(false); }
+
+    /// Sits down and meets who is there already; the others come by themselves. Throws
+    /// std::runtime_error when the seat is taken (start-up). `vram` outlives the port.
+    void open(const Vram& vram);
+
+    /// Whether the peers find this GPU there. From the return of this on, not later.
+    void set_present(bool present) { presence_.set(present); }
+
+    std::span<std::byte> window(unsigned node, uint64_t offset, uint64_t length,
+                                bool write) override;
+
+    const Traffic& traffic() const { return traffic_; }
+    /// The nodes that are there, itself apart.
+    std::vector<unsigned> present_peers() const;
+
+private:
+    static constexpr std::size_t page_size = 4096;
+    static constexpr std::size_t max_connections = 32;
+    using Page = std::array<std::byte, page_size>;
+
+    struct Connection {
+        hp::Fd socket;
+        hp::EventLoop::Handle watch = {};
+        unsigned node = 0;                  // once introduced
+        std::optional<PeerVram> vram = {};  // nothing before
+    };
+
+    std::string path_of(unsigned node) const;
+    void accept_all();
+    void add(hp::Fd socket);
+    void receive(std::list<Connection>::iterator connection);
+    hp::Result<void> introduce_to(const hp::Fd& socket) const;
+    hp::Result<void> take_introduction(Connection& connection);
+    const PeerVram* find(unsigned node) const;
+
+    hp::EventLoop& loop_;
+    const std::string directory_;
+    const HiveSeat seat_;
+    Presence presence_;
+    const Vram* vram_ = nullptr;
+    std::optional<hp::UnixListener> listener_;
+    hp::EventLoop::Handle listener_watch_;
+    std::list<Connection> connections_;  // the latest last
+    Traffic traffic_;
+    // Of nodes that are not there. Two, as a copy may go from one to the other.
+    alignas(page_size) Page ones_{};
+    alignas(page_size) Page lost_{};
+};
+
+}  // namespace gpuemu
