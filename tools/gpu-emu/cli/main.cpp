@@ -13,6 +13,7 @@
 #include <exception>
 #include <iostream>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -26,6 +27,7 @@
 #include "gpu-emu/core/loss_gate.h"
 #include "gpu-emu/core/mutator.h"
 #include "gpu-emu/profiles/profile.h"
+#include "gpu-emu/transport/hive_port.h"
 #include "gpu-emu/transport/vfio_user_server.h"
 #include "lib/clock.h"
 #include "lib/event_loop.h"
@@ -38,6 +40,7 @@ using gpuemu::BlackHole;
 using gpuemu::ControlServer;
 using gpuemu::EngineScheduler;
 using gpuemu::Gpu;
+using gpuemu::HivePort;
 using gpuemu::LossGate;
 using gpuemu::PciFunction;
 using gpuemu::Profile;
@@ -49,10 +52,12 @@ struct Options {
     std::string control;
     std::string trace;
     std::string eeprom;
+    std::string hive;
     std::string log = "info";
     std::string vram_bar = "mapped";
     std::optional<uint64_t> vram_mib;
     std::optional<uint16_t> device_id;
+    unsigned node = 0;
     uint64_t spin_us = 0;
     bool black_hole = false;
     bool die_with_parent = false;
@@ -73,6 +78,11 @@ void declare(CLI::App& app, Options& options) {
         ->check(CLI::IsMember({"mapped", "trapped"}))
         ->capture_default_str();
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
+    app.add_option(
+        "--hive", options.hive,
+        "directory in which the GPUs of an XGMI hive meet; for profiles that are in one");
+    app.add_option("--node", options.node, "which GPU of its hive it is, from 0")
+        ->capture_default_str();
     app.add_option("--spin-us", options.spin_us,
                    "after an access, look for the next one that long before sleeping: faster, and "
                    "takes a CPU")
@@ -85,6 +95,23 @@ void declare(CLI::App& app, Options& options) {
     app.add_flag("--die-with-parent", options.die_with_parent,
                  "end when the process that started this one ends");
     app.add_flag("--list-profiles", options.list_profiles, "name the profiles and exit");
+}
+
+/// Its place in the hive of the profile.
+void seat(Profile& profile, const Options& options) {
+    if (options.hive.empty()) {
+        throw std::runtime_error("profile " + profile.name + " needs --hive");
+    }
+    if (options.node >= profile.hive.nodes) {
+        throw std::runtime_error("--node has to be less than " +
+                                 std::to_string(profile.hive.nodes) + ", the size of the hive");
+    }
+    if (profile.vram_bytes > profile.hive.segment_bytes) {
+        throw std::runtime_error("--vram-mib is more than the " +
+                                 std::to_string(profile.hive.segment_bytes >> 20) +
+                                 " that a GPU of the hive may have");
+    }
+    profile.hive.node = options.node;
 }
 
 /// The profile asked for, with what the command line changes.
@@ -103,6 +130,9 @@ Profile chosen_profile(const Options& options) {
             throw std::runtime_error("--vram-mib has to be a power of two");
         }
         profile.vram_bytes = *options.vram_mib << 20;
+    }
+    if (profile.hive.in_hive() && !options.black_hole) {
+        seat(profile, options);
     }
     return profile;
 }
@@ -133,15 +163,23 @@ void run(const Options& options) {
     if (!options.trace.empty()) {
         trace.emplace(options.trace, profile.name);
     }
+    std::optional<HivePort> hive;
     std::unique_ptr<Gpu> gpu;
     std::unique_ptr<PciFunction> black_hole;
+    if (profile.hive.in_hive() && !options.black_hole) {
+        hive.emplace(loop, options.hive, profile.hive);
+    }
     if (options.black_hole) {
         black_hole = std::make_unique<BlackHole>(profile);
     } else {
-        gpu = std::make_unique<Gpu>(
-            profile,
-            Gpu::Options{.map_vram = options.vram_bar == "mapped", .eeprom_path = options.eeprom},
-            engines);
+        gpu = std::make_unique<Gpu>(profile,
+                                    Gpu::Options{.map_vram = options.vram_bar == "mapped",
+                                                 .eeprom_path = options.eeprom,
+                                                 .peers = hive ? &*hive : nullptr},
+                                    engines);
+    }
+    if (hive) {
+        hive->open(gpu->vram());
     }
     if (gpu && trace) {
         gpu->set_mutation_witness([&](const gpuemu::Mutation& mutation) {
@@ -156,6 +194,12 @@ void run(const Options& options) {
                        [&] {
                            if (gpu) {
                                gpu->fill_resident_vram_with_ones();
+                           }
+                       },
+                   .on_presence =
+                       [&](bool present) {
+                           if (hive) {
+                               hive->set_present(present);
                            }
                        },
                    .on_restore =
@@ -195,6 +239,16 @@ void run(const Options& options) {
                 return gpu->make_hostile(seed, surfaces, rate);
             };
             device.mutations = [&] { return gpu->mutations(); };
+        }
+        if (hive) {
+            device.hive = [&] {
+                const HivePort::Traffic& traffic = hive->traffic();
+                return nlohmann::json{{"node", profile.hive.node},
+                                      {"peers", hive->present_peers()},
+                                      {"reads", traffic.reads},
+                                      {"writes", traffic.writes},
+                                      {"absent", traffic.absent}};
+            };
         }
         control.emplace(loop, options.control, std::move(device));
     }

@@ -282,7 +282,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
 }
 
 ControlServer::Answer ControlServer::status() const {
-    return json{
+    json answer{
         {"profile", device_.profile},
         {"state", state_name(device_.gate.state())},
         {"attached", device_.gate.attached()},
@@ -291,6 +291,10 @@ ControlServer::Answer ControlServer::status() const {
         {"engines", device_.describe_engines ? device_.describe_engines() : std::string()},
         {"mutations", device_.mutations ? device_.mutations() : 0},
     };
+    if (device_.hive) {
+        answer["hive"] = device_.hive();
+    }
+    return answer;
 }
 
 ControlServer::Answer ControlServer::counters(const json& request) {

@@ -42,6 +42,7 @@ public:
                                        uint64_t rate)>
             make_hostile = {};
         std::function<uint64_t()> mutations = {};
+        std::function<nlohmann::json()> hive = {};  // what `status` says of it
         std::function<void()> shutdown;
     };
 

@@ -31,6 +31,7 @@
 #include "gpu-emu/ip/smuio.h"
 #include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/ip/vm_hub.h"
+#include "gpu-emu/ip/xgmi.h"
 #include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_vm.h"
 #include "gpu-emu/mem/vram.h"
@@ -133,7 +134,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
              [this] { pending_reset = ResetKind::flr; }),
       registers(profile.register_bar_bytes),
       vram(profile.vram_bytes),
-      frame_buffer(vram),
+      frame_buffer(vram, profile.hive, options.peers),
       vm(registers, frame_buffer, all_gfx_hubs(profile), all_mm_hubs(profile)),
       ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock, mutator}),
       engines({profile, registers, vm, ih, kicker, gpu_clock, mutator}),
@@ -163,6 +164,9 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
     if (profile.video_bios) {
         more_blocks.push_back(
             std::make_unique<Smuio>(profile, registers, build_video_bios(profile), gpu_clock));
+    }
+    if (profile.hive.in_hive()) {
+        more_blocks.push_back(std::make_unique<Xgmi>(profile, registers));
     }
     for (const auto& block : more_blocks) {
         blocks.push_back(block.get());
@@ -407,6 +411,10 @@ const Profile& Gpu::profile() const {
 
 RegisterFile& Gpu::registers() {
     return impl_->registers;
+}
+
+const Vram& Gpu::vram() const {
+    return impl_->vram;
 }
 
 hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,

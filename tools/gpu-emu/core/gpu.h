@@ -12,6 +12,8 @@
 #include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/mem/peer_memory.h"
+#include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/profiles/profile.h"
 #include "lib/result.h"
@@ -24,9 +26,11 @@ public:
         bool map_vram = true;  // let the client map BAR0; false: every VRAM access is trapped (slow, sees everything)
         /// Where the RAS EEPROM is kept between runs; empty: it begins blank at every power-on, as with no file.
         std::string eeprom_path;
+        PeerMemory* peers = nullptr;  // the rest of its hive, for a profile that is in one
     };
 
-    /// Start-up; throws std::system_error when there is no memory for VRAM.
+    /// Start-up; throws std::system_error when there is no memory for VRAM, std::invalid_argument
+    /// when the seat in the hive is not one, or its peers are missing.
     Gpu(const Profile& profile, Options options, EngineKicker& kicker);
     ~Gpu() override;
 
@@ -41,6 +45,7 @@ public:
 
     const Profile& profile() const;
     RegisterFile& registers();
+    const Vram& vram() const;
 
     /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable" | "poison"). One clear
     /// error for what is not known.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
 #include <tuple>
 #include <vector>
 
@@ -494,6 +495,67 @@ TEST_F(Mi308xTest, IsOnePartition) {
     for (uint32_t xcc = 0; xcc < 4; ++xcc) {
         EXPECT_EQ(reg(CP_HYP_XCP_CTL + xcc * xcc_stride), 4u << 3 | xcc);
     }
+}
+
+/// Node 1 of the hive; the memory of node 0 is an array.
+class HiveGpuTest : public testing::Test {
+protected:
+    class Peer : public PeerMemory {
+    public:
+        std::span<std::byte> window(unsigned node, uint64_t offset, uint64_t length,
+                                    bool) override {
+            EXPECT_EQ(node, 0u);
+            return std::span(memory).subspan(offset, std::min(length, memory.size() - offset));
+        }
+
+        std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);
+    };
+
+    static Profile node_1() {
+        Profile profile = small("mi300x-hive");
+        profile.hive.node = 1;
+        return profile;
+    }
+
+    uint32_t reg(uint32_t dword) {
+        uint32_t value = 0;
+        gpu.read(Region::bar5, uint64_t{dword} * 4, std::as_writable_bytes(std::span(&value, 1)));
+        return value;
+    }
+    void set(uint32_t dword, uint32_t value) {
+        gpu.write(Region::bar5, uint64_t{dword} * 4, std::as_bytes(std::span(&value, 1)));
+    }
+
+    Profile profile = node_1();
+    Peer peer;
+    NoKicker kicker;
+    Gpu gpu{profile, {.eeprom_path = {}, .peers = &peer}, kicker};
+};
+
+TEST_F(HiveGpuTest, SaysSoAfterEachReset) {
+    constexpr uint32_t XGMI_LFB_CNTL = 0x2000 + 0x957;
+    EXPECT_EQ(reg(XGMI_LFB_CNTL), 0x11u);
+    set(XGMI_LFB_CNTL, 0);
+    gpu.reset();
+    EXPECT_EQ(reg(XGMI_LFB_CNTL), 0x11u);
+}
+
+/// The interrupt ring in the memory of the peer: an engine of this GPU that writes there.
+TEST_F(HiveGpuTest, ItsEnginesReachThePeer) {
+    FakeHost host;
+    gpu.attach(host);
+    const uint64_t ring = profile.fb_base + 0x4000;
+    set(IH_RB_BASE, static_cast<uint32_t>(ring >> 8));
+    set(IH_RB_BASE + 1, static_cast<uint32_t>(ring >> 40));
+    set(IH_RB_CNTL, 1u | 12u << 1 | 4u << 28 | 1u << 17);
+    gpu.interrupt({.client_id = 0x1b, .source_id = 7});
+    EXPECT_EQ(peer.memory[0x4000], std::byte{0x1b});
+    EXPECT_TRUE(host.reached.empty()) << "not over the bus";
+}
+
+TEST(HiveGpu, WithoutPeersItIsRefused) {
+    NoKicker kicker;
+    EXPECT_THROW(Gpu(small("mi300x-hive"), {}, kicker), std::invalid_argument);
 }
 
 TEST(GpuNames, RegistersHaveNamesPerProfile) {

@@ -170,7 +170,16 @@ void LossGate::reset_counters() {
 void LossGate::set_state(State state, TraceKind event) {
     state_ = state;
     engines_.set_paused(state != State::present);
+    tell_presence();
     trace(event, no_region, 0, accesses_, 0);
+}
+
+void LossGate::tell_presence() {
+    const bool present = host_ != nullptr && !lost();
+    if (present != present_ && options_.on_presence) {
+        options_.on_presence(present);
+    }
+    present_ = present;
 }
 
 void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
@@ -203,6 +212,7 @@ void LossGate::attach(PciHost& host) {
     ++attachments_;
     trace(TraceKind::attached, no_region, 0, attachments_, 0);
     function_.attach(*this);
+    tell_presence();
     hp::log::info("attached", {{"attachments", attachments_}});
     if (observer_ != nullptr) {
         observer_->attached();
@@ -212,6 +222,7 @@ void LossGate::attach(PciHost& host) {
 void LossGate::detach() {
     function_.detach();
     host_ = nullptr;
+    tell_presence();
     trace(TraceKind::detached, no_region, 0, accesses_, 0);
     hp::log::info("detached", {{"accesses", accesses_}});
     if (observer_ != nullptr) {

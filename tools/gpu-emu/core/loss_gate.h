@@ -74,8 +74,11 @@ public:
     static constexpr size_t first_accesses_kept = 32;
 
     struct Options {
-        AccessTrace* trace = nullptr;           // outlives the gate
-        std::function<void()> on_vanish;        // makes mapped VRAM read as ones
+        AccessTrace* trace = nullptr;     // outlives the gate
+        std::function<void()> on_vanish;  // makes mapped VRAM read as ones
+        /// Whether the function is there for others than its host: attached and not gone. Called
+        /// when that changes, before on_vanish.
+        std::function<void(bool)> on_presence = {};
         std::function<void()> on_restore = {};  // another board: what was wrong with this one ends
         bool config_survives =
             false;  // while gone, config space works on: the black hole, which is born gone
@@ -142,6 +145,7 @@ private:
         return !lost() || (options_.config_survives && region == Region::config);
     }
     void set_state(State state, TraceKind event);
+    void tell_presence();
     void lose(std::optional<Access> at = std::nullopt);
     void vanish_at(std::optional<Access> at);
     void step(const Access& access);
@@ -165,6 +169,7 @@ private:
     uint64_t duplicate_interrupts_ = 0;
     uint64_t vanish_after_ = 0;
     bool vanish_asleep_ = false;
+    bool present_ = false;                     // as on_presence was told
     std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited
 
     uint64_t attachments_ = 0;

@@ -5,6 +5,8 @@
 
 #include <cstring>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "gpu-emu/core/toy_function.h"
 #include "gpu-emu/core/trace_reader.h"
@@ -119,6 +121,35 @@ TEST_F(LossGateTest, ABoardIsMadeAnotherBeforeItIsPutBack) {
     EXPECT_EQ(other.state(), LossGate::State::present);
 
     EXPECT_EQ(attachments.size(), 1u) << "the same board, which was away";
+}
+
+/// What the peers of a hive are told: nothing before there is a host, and no change twice.
+TEST_F(LossGateTest, OthersFindItWhileItIsAttachedAndNotGone) {
+    std::vector<std::string> told;
+    LossGate shared{function,
+                    engines,
+                    loop,
+                    {.on_vanish = [&] { told.push_back("ones"); },
+                     .on_presence = [&](bool present) { told.push_back(present ? "in" : "out"); }}};
+    const auto news = [&] { return std::exchange(told, {}); };
+    using News = std::vector<std::string>;
+    shared.vanish();
+    shared.restore();
+    EXPECT_EQ(news(), News{"ones"});
+    shared.attach(host);
+    EXPECT_EQ(news(), News{"in"});
+    ASSERT_TRUE(shared.hang());
+    ASSERT_TRUE(shared.resume());
+    EXPECT_EQ(news(), News{}) << "its memory answers while its engines stand still";
+    shared.vanish();
+    EXPECT_EQ(news(), (News{"out", "ones"})) << "no peer may write what was made ones";
+    shared.detach();
+    shared.attach(host);
+    EXPECT_EQ(news(), News{}) << "still gone";
+    shared.restore();
+    EXPECT_EQ(news(), News{"in"});
+    shared.detach();
+    EXPECT_EQ(news(), News{"out"}) << "a board that was taken out in order has no power";
 }
 
 TEST_F(LossGateTest, AVanishedDeviceIsOnesInEveryDirection) {

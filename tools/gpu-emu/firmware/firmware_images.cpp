@@ -13,6 +13,8 @@
 #include <span>
 #include <system_error>
 
+#include "gpu-emu/ip/xgmi_ta.h"
+
 namespace gpuemu {
 namespace {
 
@@ -46,8 +48,8 @@ uint32_t crc32(std::span<const std::byte> bytes) {
 
 /// struct common_firmware_header, `fields` (all 32 bits wide), padding, payload.
 std::vector<std::byte> image(Version header_version, Version ip_version, uint32_t ucode_version,
-                             std::initializer_list<uint32_t> fields, std::size_t payload_bytes) {
-    const std::vector<std::byte> payload = pattern(payload_bytes);
+                             std::initializer_list<uint32_t> fields,
+                             const std::vector<std::byte>& payload) {
     std::vector<std::byte> out(payload_offset);
     std::size_t position = 0;
     const auto put = [&](auto value) {
@@ -71,6 +73,11 @@ std::vector<std::byte> image(Version header_version, Version ip_version, uint32_
     return out;
 }
 
+std::vector<std::byte> image(Version header_version, Version ip_version, uint32_t ucode_version,
+                             std::initializer_list<uint32_t> fields, std::size_t payload_bytes) {
+    return image(header_version, ip_version, ucode_version, fields, pattern(payload_bytes));
+}
+
 constexpr uint32_t part_bytes = 4096;
 
 /// psp_firmware_header_v2_0: the parts that the driver hands to the bootloader.
@@ -86,13 +93,26 @@ std::vector<std::byte> psp_sos(Version psp_version) {
                  3 * part_bytes);
 }
 
+constexpr uint32_t TA_FW_TYPE_PSP_ASD = 1, TA_FW_TYPE_PSP_XGMI = 2, TA_FW_TYPE_PSP_RAS = 3;
+
 /// ta_firmware_header_v2_0: ASD and the RAS application.
 std::vector<std::byte> psp_ta(Version psp_version) {
-    constexpr uint32_t TA_FW_TYPE_PSP_ASD = 1, TA_FW_TYPE_PSP_RAS = 3;
     return image({2, 0}, psp_version, 0x1b000201,
                  {2, TA_FW_TYPE_PSP_ASD, 0x21000001, 0, part_bytes,  //
                   TA_FW_TYPE_PSP_RAS, 0x1b00013e, part_bytes, part_bytes},
                  2 * part_bytes);
+}
+
+/// The same with the application for XGMI, which the emulated PSP knows by its mark.
+std::vector<std::byte> psp_ta_with_xgmi(Version psp_version) {
+    constexpr uint32_t xgmi_offset = 2 * part_bytes;
+    std::vector<std::byte> payload = pattern(3 * part_bytes);
+    std::memcpy(payload.data() + xgmi_offset, xgmi_ta_mark.data(), xgmi_ta_mark.size());
+    return image({2, 0}, psp_version, 0x1b000201,
+                 {3, TA_FW_TYPE_PSP_ASD, 0x21000001, 0, part_bytes,        //
+                  TA_FW_TYPE_PSP_RAS, 0x1b00013e, part_bytes, part_bytes,  //
+                  TA_FW_TYPE_PSP_XGMI, 0x20000013, xgmi_offset, part_bytes},
+                 payload);
 }
 
 /// gfx_firmware_header_v1_0: feature version, jump table offset and size in dwords.
@@ -137,7 +157,7 @@ constexpr uint32_t gfx10_ucode_version = 96;
 std::vector<FirmwareFile> build_firmware_images() {
     std::vector<FirmwareFile> files = {
         {"psp_13_0_6_sos.bin", psp_sos(psp_13)},
-        {"psp_13_0_6_ta.bin", psp_ta(psp_13)},
+        {"psp_13_0_6_ta.bin", psp_ta_with_xgmi(psp_13)},
         {"gc_9_4_3_mec.bin", gc_cp(gc_9, 0xA8)},
         {"gc_9_4_3_rlc.bin", gc_rlc(gc_9)},
         {"sdma_4_4_2.bin", sdma(sdma_4)},

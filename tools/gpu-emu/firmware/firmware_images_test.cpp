@@ -113,9 +113,11 @@ TEST_F(FirmwareImages, PspPartsLieInThePayload) {
         types.insert(part.fw_type);
     }
     EXPECT_EQ(types, (std::set<uint32_t>{1, 2, 3}));  // SOS, SYS_DRV, KDB
-    ASSERT_EQ(ta.size(), 2u);
+    ASSERT_EQ(ta.size(), 3u);
     EXPECT_EQ(ta[0].fw_type, 1u);  // ASD
     EXPECT_EQ(ta[1].fw_type, 3u);  // RAS
+    EXPECT_EQ(ta[2].fw_type, 2u);  // XGMI
+    EXPECT_LT(ta[2].fw_version & 0xff, 0x14u) << "from there on APUs want another one";
     for (const auto& [name, list] :
          {std::pair{"psp_13_0_6_sos.bin", sos}, {"psp_13_0_6_ta.bin", ta}}) {
         const auto common = header<common_firmware_header>(name);

@@ -66,6 +66,8 @@ constexpr std::size_t frame_cmd_buf_addr = 0, frame_fence_addr = 3, frame_fence_
 
 // struct psp_gfx_cmd_resp, in dwords.
 constexpr std::size_t cmd_id = 2, cmd_payload = 7, cmd_resp = 216, resp_dwords = 24;
+// struct psp_gfx_cmd_load_ta, in dwords.
+constexpr std::size_t ta_app_addr = 0, ta_app_len = 2, ta_buffer_addr = 3, ta_buffer_len = 5;
 // struct psp_gfx_resp.
 constexpr std::size_t resp_status = 0, resp_session_id = 1, resp_fw_addr_lo = 2,
                       resp_fw_addr_hi = 3, resp_tmr_size = 4;
@@ -83,7 +85,10 @@ uint64_t join(std::span<const uint32_t> dwords, std::size_t low) {
 
 }  // namespace
 
-Psp::Psp(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::MP0)) {
+Psp::Psp(Context context)
+    : context_(std::move(context)),
+      ip_(context_.profile.ip(HwId::MP0)),
+      xgmi_(context_.profile.hive) {
     RegisterFile& registers = context_.registers;
     registers.on_write(at(ip_, mp::regMP0_SMN_C2PMSG_35), 1,
                        [this](uint32_t, uint32_t command) { bootloader_command(command); });
@@ -220,7 +225,7 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
     switch (command[cmd_id]) {
         case GFX_CMD_ID_LOAD_TA:
         case GFX_CMD_ID_LOAD_ASD:
-            sessions_.insert(next_session_);
+            sessions_[next_session_] = load_application(payload);
             response[resp_session_id] = next_session_++;
             break;
         case GFX_CMD_ID_UNLOAD_TA:
@@ -229,9 +234,10 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
             }
             break;
         case GFX_CMD_ID_INVOKE_CMD:
-            // The shared buffer is left as it is: in each of them a status of zero is success.
-            if (!sessions_.contains(payload[0])) {
+            if (const auto session = sessions_.find(payload[0]); session == sessions_.end()) {
                 response[resp_status] = TEE_ERROR_ITEM_NOT_FOUND;
+            } else if (!run_application(session->second, payload[1])) {
+                response[resp_status] = TEE_ERROR_BAD_PARAMETERS;
             }
             break;
         case GFX_CMD_ID_LOAD_IP_FW:
@@ -258,6 +264,34 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
             response[resp_status] = PSP_ERR_UNKNOWN_COMMAND;
             break;
     }
+}
+
+/// Only in a hive does it matter which application it is: its image says so.
+Psp::Session Psp::load_application(std::span<const uint32_t> payload) {
+    std::array<char, xgmi_ta_mark.size()> mark{};
+    if (!context_.profile.hive.in_hive() || payload[ta_app_len] < mark.size() ||
+        payload[ta_buffer_len] < XgmiTa::shared_bytes ||
+        !context_.memory.read(Hub::mm, 0, join(payload, ta_app_addr),
+                              std::as_writable_bytes(std::span(mark))) ||
+        std::string_view(mark.data(), mark.size()) != xgmi_ta_mark) {
+        return {};
+    }
+    xgmi_.load();
+    return {.xgmi_buffer = join(payload, ta_buffer_addr)};
+}
+
+/// False when its buffer is out of reach. The buffers of other applications are left as they are:
+/// in each of them a status of zero is success.
+bool Psp::run_application(const Session& session, uint32_t command) {
+    if (session.xgmi_buffer == 0) {
+        return true;
+    }
+    std::array<std::byte, XgmiTa::shared_bytes> shared{};
+    if (!context_.memory.read(Hub::mm, 0, session.xgmi_buffer, shared)) {
+        return false;
+    }
+    xgmi_.run(command, shared);
+    return context_.memory.write(Hub::mm, 0, session.xgmi_buffer, shared);
 }
 
 void Psp::program_register(uint32_t id, uint32_t value) {

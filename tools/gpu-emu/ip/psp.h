@@ -3,18 +3,21 @@
 // the secure OS, and the GPCOM ring of commands, for bare metal and for a virtual function.
 // Thread: device loop only.
 // Does not model: running or checking firmware, trusted applications (their commands succeed and
-// change nothing), the RBI ring, memory training, interrupts to the driver.
+// change nothing) but that for XGMI in a hive (xgmi_ta.h), the RBI ring, memory training,
+// interrupts to the driver.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
+#include <span>
 
 #include "gpu-emu/core/mutator.h"
 #include "gpu-emu/core/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/xgmi_ta.h"
 #include "gpu-emu/mem/gpu_memory.h"
 #include "gpu-emu/profiles/profile.h"
 
@@ -42,6 +45,11 @@ public:
 private:
     enum class Sos { absent, starting, alive };
 
+    /// A loaded application.
+    struct Session {
+        uint64_t xgmi_buffer = 0;  // shared with the driver; 0: not the application for XGMI
+    };
+
     static constexpr uint32_t frame_dwords = 16;
     static constexpr std::size_t command_dwords = 256;
 
@@ -52,6 +60,8 @@ private:
     void consume(uint32_t wptr);
     void run_frame(uint64_t address);
     void execute(std::array<uint32_t, command_dwords>& command);
+    Session load_application(std::span<const uint32_t> payload);
+    bool run_application(const Session& session, uint32_t command);
     void program_register(uint32_t id, uint32_t value);
     uint32_t& reg(Reg reg) { return context_.registers.raw(at(ip_, reg)); }
     uint64_t reg64(Reg low) { return context_.registers.raw64(at(ip_, low)); }
@@ -63,7 +73,8 @@ private:
     uint32_t ring_dwords_ = 0;  // 0: no ring
     uint32_t rptr_ = 0;         // dwords
     uint32_t next_session_ = 1;
-    std::set<uint32_t> sessions_;
+    std::map<uint32_t, Session> sessions_;
+    XgmiTa xgmi_;
     uint64_t commands_ = 0;
 };
 

@@ -233,6 +233,66 @@ TEST_F(VfPspTest, RingOfAVirtualFunction) {
     EXPECT_EQ(mode1, 0);  // not for a virtual function to ask for
 }
 
+class HivePspTest : public PspTest {
+protected:
+    static constexpr uint64_t image = 0x70000, buffer = 0x80000;
+    static constexpr uint32_t image_bytes = 4096, buffer_bytes = 0x4000;
+
+    explicit HivePspTest(const char* profile_name = "mi300x-hive") : PspTest(profile_name) {
+        start_sos();
+        create_ring();
+    }
+
+    /// LOAD_TA of what is at `image`; returns its session.
+    uint32_t load(uint64_t shared = buffer, uint32_t length = buffer_bytes) {
+        EXPECT_TRUE(submit(
+            0x1, {static_cast<uint32_t>(image), 0, image_bytes, static_cast<uint32_t>(shared),
+                  static_cast<uint32_t>(shared >> 32), length}));
+        return response(1);
+    }
+    void put_mark() {
+        for (std::size_t index = 0; index < xgmi_ta_mark.size(); ++index) {
+            memory.put<char>(image + index, xgmi_ta_mark[index]);
+        }
+    }
+    uint64_t hive_id(uint32_t session) {
+        EXPECT_TRUE(submit(0x3, {session, 0}));  // INITIALIZE
+        EXPECT_EQ(response(0), 0u);
+        EXPECT_TRUE(submit(0x3, {session, 2}));  // GET_HIVE_ID
+        EXPECT_EQ(response(0), 0u);
+        return memory.get<uint64_t>(buffer + 1048);
+    }
+};
+
+TEST_F(HivePspTest, RunsTheApplicationForXgmi) {
+    put_mark();
+    EXPECT_EQ(hive_id(load()), XgmiTa::hive_id());
+    EXPECT_EQ(memory.get<uint32_t>(buffer + XgmiTa::shared_bytes), 0u) << "and nothing behind it";
+}
+
+TEST_F(HivePspTest, OtherApplicationsChangeNothing) {
+    EXPECT_EQ(hive_id(load()), 0u);
+    put_mark();
+    EXPECT_EQ(hive_id(load(buffer, XgmiTa::shared_bytes - 1)), 0u) << "its buffer is too short";
+}
+
+TEST_F(HivePspTest, ABufferOutOfReachIsAnError) {
+    put_mark();
+    const uint32_t session = load(0xffff'ffff'0000);
+    ASSERT_TRUE(submit(0x3, {session, 0}));
+    EXPECT_NE(response(0), 0u);
+}
+
+class LonelyPspTest : public HivePspTest {
+protected:
+    LonelyPspTest() : HivePspTest("mi300x") {}
+};
+
+TEST_F(LonelyPspTest, OutsideOfAHiveItIsAnApplicationLikeOthers) {
+    put_mark();
+    EXPECT_EQ(hive_id(load()), 0u);
+}
+
 TEST_F(PspTest, AHostileFirmwareLiesInItsResponse) {
     start_sos();
     create_ring();

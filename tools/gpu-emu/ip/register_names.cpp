@@ -40,22 +40,23 @@ struct NamedRegister {
     { HwId::hw, block::reg, pattern, count, stride }
 
 // Both hubs have them, at other places.
-#define VM_HUB(hw, block)                                                                  \
-    NAMED(hw, block, regVM_L2_PROTECTION_FAULT_CNTL),                                      \
-        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_STATUS),                                \
-        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_ADDR_LO32),                             \
-        RANGE(hw, block, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),              \
-        RANGE(hw, block, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),  \
-        RANGE(hw, block, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),  \
-        RANGE(hw, block, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),  \
-        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,                         \
-              "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),                         \
-        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,                        \
-              "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),                        \
-        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,                          \
-              "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),                          \
-        NAMED(hw, block, regMC_VM_FB_OFFSET), NAMED(hw, block, regMC_VM_FB_LOCATION_BASE), \
-        NAMED(hw, block, regMC_VM_FB_LOCATION_TOP)
+#define VM_HUB(hw, block)                                                                     \
+    NAMED(hw, block, regVM_L2_PROTECTION_FAULT_CNTL),                                         \
+        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_STATUS),                                   \
+        NAMED(hw, block, regVM_L2_PROTECTION_FAULT_ADDR_LO32),                                \
+        RANGE(hw, block, regVM_CONTEXT0_CNTL, "regVM_CONTEXT{}_CNTL", 16, 1),                 \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_SEM, "regVM_INVALIDATE_ENG{}_SEM", 18, 1),     \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_REQ, "regVM_INVALIDATE_ENG{}_REQ", 18, 1),     \
+        RANGE(hw, block, regVM_INVALIDATE_ENG0_ACK, "regVM_INVALIDATE_ENG{}_ACK", 18, 1),     \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32,                            \
+              "regVM_CONTEXT{}_PAGE_TABLE_BASE_ADDR_LO32", 16, 2),                            \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32,                           \
+              "regVM_CONTEXT{}_PAGE_TABLE_START_ADDR_LO32", 16, 2),                           \
+        RANGE(hw, block, regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32,                             \
+              "regVM_CONTEXT{}_PAGE_TABLE_END_ADDR_LO32", 16, 2),                             \
+        NAMED(hw, block, regMC_VM_FB_OFFSET), NAMED(hw, block, regMC_VM_FB_LOCATION_BASE),    \
+        NAMED(hw, block, regMC_VM_FB_LOCATION_TOP), NAMED(hw, block, regMC_VM_XGMI_LFB_CNTL), \
+        NAMED(hw, block, regMC_VM_XGMI_LFB_SIZE)
 
 // At the same places of their segments on all ASICs.
 constexpr NamedRegister common_registers[] = {

@@ -83,6 +83,16 @@ Profile make_mi300x() {
     return profile;
 }
 
+Profile make_mi300x_hive() {
+    Profile profile = make_mi300x();
+    profile.name = "mi300x-hive";
+    profile.description =
+        "AMD Instinct MI300X, bare metal, one XCC (gfx 9.4.3), one of two in an XGMI hive";
+    profile.ips.push_back({HwId::XGMI, 0, 6, 4, 0, 0, {0x02402800}});
+    profile.hive = {.nodes = 2, .node = 0, .segment_bytes = 16ull << 30};
+    return profile;
+}
+
 Profile make_mi300x_vf() {
     Profile profile = make_base();
     profile.name = "mi300x-vf";

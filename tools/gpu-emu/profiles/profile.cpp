@@ -15,9 +15,9 @@
 namespace gpuemu {
 namespace {
 
-const std::array<Profile, 4>& table() {
-    static const std::array<Profile, 4> profiles{make_mi300x(), make_mi300x_vf(), make_mi308x(),
-                                                 make_navi21()};
+const std::array<Profile, 5>& table() {
+    static const std::array<Profile, 5> profiles{make_mi300x(), make_mi300x_hive(),
+                                                 make_mi300x_vf(), make_mi308x(), make_navi21()};
     return profiles;
 }
 

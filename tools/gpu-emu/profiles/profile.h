@@ -8,12 +8,15 @@
 #include <string>
 #include <vector>
 
+#include "gpu-emu/mem/hive_seat.h"
+
 namespace gpuemu {
 
 /// IP hardware ids of the discovery table (drivers/gpu/drm/amd/include/soc15_hw_ip.h).
 enum class HwId : uint16_t {
     MP1 = 1, THM = 3, SMUIO = 4, GC = 11, MMHUB = 34, ATHUB = 35, OSSSYS = 40, HDP = 41,
-    SDMA0 = 42, SDMA1 = 43, DF = 46, SDMA2 = 68, SDMA3 = 69, NBIF = 108, UMC = 150, MP0 = 255,
+    SDMA0 = 42, SDMA1 = 43, DF = 46, SDMA2 = 68, SDMA3 = 69, NBIF = 108, UMC = 150, XGMI = 200,
+    MP0 = 255,
 };
 
 struct IpInstance {
@@ -55,6 +58,7 @@ struct Profile {
     uint32_t ras_capabilities = 0;         // MP0 C2PMSG_127
     bool virtual_function = false;         // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
     bool video_bios = false;               // the board has a ROM with one, and it has run
+    HiveSeat hive{};                       // the node is the board's, not the table's
     GcInfo gc{};
     ProductInfo product;
     std::vector<IpInstance> ips;

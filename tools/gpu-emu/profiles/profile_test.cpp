@@ -20,7 +20,20 @@ TEST(Profiles, AreFoundByName) {
     EXPECT_EQ(find_profile("mi300"), nullptr);
     ASSERT_NE(find_profile("navi21"), nullptr);
     EXPECT_EQ(find_profile("navi21")->class_code, 0x038000u);
-    EXPECT_EQ(all_profiles().size(), 4u);
+    EXPECT_EQ(all_profiles().size(), 5u);
+}
+
+/// Segments are named in units of 16 MiB and must hold the VRAM of a node; GART lies in what the
+/// hive leaves of the address space.
+TEST(Profiles, AHiveHasRoomForItsMembers) {
+    const Profile& hive = *find_profile("mi300x-hive");
+    EXPECT_TRUE(hive.hive.in_hive());
+    EXPECT_EQ(hive.hive.segment_bytes % (1u << 24), 0u);
+    EXPECT_LE(hive.vram_bytes, hive.hive.segment_bytes);
+    EXPECT_LT(hive.fb_base + hive.hive.nodes * hive.hive.segment_bytes, 1ull << 47);
+    for (const char* alone : {"mi300x", "mi300x-vf", "mi308x", "navi21"}) {
+        EXPECT_FALSE(find_profile(alone)->hive.in_hive()) << alone;
+    }
 }
 
 TEST(Profiles, AnIpThatIsNotThereThrows) {

@@ -88,6 +88,8 @@ inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32{0x08cb, 0};
 inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32{0x08eb, 0};
 inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32{0x090b, 0};
 inline constexpr Reg regMC_VM_FB_OFFSET{0x0947, 0};
+inline constexpr Reg regMC_VM_XGMI_LFB_CNTL{0x0957, 0};
+inline constexpr Reg regMC_VM_XGMI_LFB_SIZE{0x0958, 0};
 inline constexpr Reg regMC_VM_FB_LOCATION_BASE{0x095c, 0};
 inline constexpr Reg regMC_VM_FB_LOCATION_TOP{0x095d, 0};
 

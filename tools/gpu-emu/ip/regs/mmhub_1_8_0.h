@@ -20,6 +20,8 @@ inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32{0x0c0b, 0};
 inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32{0x0c2b, 0};
 inline constexpr Reg regVM_CONTEXT0_PAGE_TABLE_END_ADDR_LO32{0x0c4b, 0};
 inline constexpr Reg regMC_VM_FB_OFFSET{0x0c87, 0};
+inline constexpr Reg regMC_VM_XGMI_LFB_CNTL{0x0c97, 0};
+inline constexpr Reg regMC_VM_XGMI_LFB_SIZE{0x0c98, 0};
 inline constexpr Reg regMC_VM_FB_LOCATION_BASE{0x0c9c, 0};
 inline constexpr Reg regMC_VM_FB_LOCATION_TOP{0x0c9d, 0};
 
@@ -36,5 +38,8 @@ using VM_CONTEXT0_CNTL__RANGE_PROTECTION_FAULT_ENABLE_INTERRUPT = Field<9, 9>;
 using VM_CONTEXT0_CNTL__DUMMY_PAGE_PROTECTION_FAULT_ENABLE_INTERRUPT = Field<11, 11>;
 using VM_CONTEXT0_CNTL__VALID_PROTECTION_FAULT_ENABLE_INTERRUPT = Field<15, 15>;
 using VM_CONTEXT0_CNTL__WRITE_PROTECTION_FAULT_ENABLE_INTERRUPT = Field<19, 19>;
+using MC_VM_XGMI_LFB_CNTL__PF_LFB_REGION = Field<3, 0>;
+using MC_VM_XGMI_LFB_CNTL__PF_MAX_REGION = Field<7, 4>;
+using MC_VM_XGMI_LFB_SIZE__PF_LFB_SIZE = Field<16, 0>;
 
 }  // namespace gpuemu::mmhub_1_8_0
