@@ -48,6 +48,9 @@ Command emulator_command(const EmulatorSpec& spec) {
     }
     if (spec.black_hole) {
         command.argv.push_back("--black-hole");
+    } else {
+        command.argv.insert(command.argv.end(),
+                            {"--hive", spec.socket_dir, "--node", std::to_string(spec.node)});
     }
     return command;
 }

@@ -32,6 +32,7 @@ struct EmulatorSpec {
     std::filesystem::path socket_dir;
     std::filesystem::path log_dir;
     GpuOptions gpu;
+    unsigned node = 0;  // in the hive, for profiles that are in one: the GPUs of a machine are one
     bool black_hole = false;
 };
 

@@ -57,6 +57,7 @@ EmulatorSpec GpuSlot::spec(const std::string& name, const GpuOptions& gpu) const
     spec.socket_dir = environment_.socket_dir;
     spec.log_dir = environment_.log_dir;
     spec.gpu = gpu;
+    spec.node = index_;
     return spec;
 }
 

@@ -95,14 +95,12 @@ hp::Result<ReplugTimeline> MachineTestbed::recover(size_t slot, Loss loss,
         .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
 }
 
-hp::Result<void> MachineTestbed::emulate(size_t slot, const nlohmann::json& request) {
+hp::Result<nlohmann::json> MachineTestbed::emulate(size_t slot, const nlohmann::json& request) {
     GpuSlot& gpu = machine_->slot(slot);
     if (!gpu.has_gpu()) {
         return hp::fail(fmt::format("slot {} has no emulated GPU", slot));
     }
-    return gpu.emulator()
-        .request(request.at("do").get<std::string>(), request)
-        .map([](const nlohmann::json&) {});
+    return gpu.emulator().request(request.at("do").get<std::string>(), request);
 }
 
 hp::Result<uint64_t> MachineTestbed::mutations(size_t slot) {

@@ -88,6 +88,7 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     spec.log_dir = "/logs";
     spec.gpu.device_id = 0x74a5;
     spec.gpu.vram_mib = 512;
+    spec.node = 1;
     auto argv = emulator_command(spec).argv;
     EXPECT_EQ(value_of(argv, "--socket"), "/s/gpu0.vfu");
     EXPECT_EQ(value_of(argv, "--control"), "/s/gpu0.ctl");
@@ -96,10 +97,13 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     EXPECT_EQ(value_of(argv, "--trace"), "/logs/gpu0.trace");
     EXPECT_TRUE(has(argv, "--die-with-parent"));
     EXPECT_FALSE(has(argv, "--black-hole"));
+    EXPECT_EQ(value_of(argv, "--hive"), "/s");
+    EXPECT_EQ(value_of(argv, "--node"), "1");
     spec.black_hole = true;
     spec.gpu.trace = false;
     argv = emulator_command(spec).argv;
     EXPECT_TRUE(has(argv, "--black-hole"));
+    EXPECT_FALSE(has(argv, "--hive")) << "nothing of a GPU is in it";
     EXPECT_FALSE(has(argv, "--trace"));
 }
 

@@ -206,7 +206,23 @@ hp::Result<void> RowRun::perform(const EmulateStep& step) {
     } else {
         faulty_ = true;
     }
-    return bed_.emulate(slot, step.request);
+    return bed_.emulate(slot, step.request).map([](const nlohmann::json&) {});
+}
+
+hp::Result<void> RowRun::perform(const AskStep& step) {
+    const auto answer = bed_.emulate(target(step.on).slot, step.request);
+    if (!answer) {
+        return tl::unexpected(answer.error());
+    }
+    for (const auto& [pointer, least] : step.at_least) {
+        const nlohmann::json::json_pointer place(pointer);
+        if (!answer->contains(place) || !answer->at(place).is_number_unsigned() ||
+            answer->at(place).get<uint64_t>() < least) {
+            return hp::fail(
+                fmt::format("{} is not at least {}: {}", pointer, least, answer->dump()));
+        }
+    }
+    return {};
 }
 
 bool RowRun::wants(Check check) const {

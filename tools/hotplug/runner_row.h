@@ -41,6 +41,7 @@ private:
     hp::Result<void> perform(const AwaitStep& step);
     hp::Result<void> perform(const LoseStep& step);
     hp::Result<void> perform(const EmulateStep& step);
+    hp::Result<void> perform(const AskStep& step);
     hp::Result<void> perform(const RecoverStep& step);
     hp::Result<void> perform(const ShellStep& step);
     hp::Result<void> perform(const WaitStep& step);

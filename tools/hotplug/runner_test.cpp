@@ -193,15 +193,17 @@ public:
         return timeline;
     }
 
-    hp::Result<void> emulate(size_t slot, const nlohmann::json& request) override {
+    hp::Result<nlohmann::json> emulate(size_t slot, const nlohmann::json& request) override {
         requests.emplace_back(slot, request);
         if (request.at("do") == "vanish") {
             for (auto& [id, job] : jobs_) {
                 job.view.exit = JobExit{flaws_.job_fails ? 1 : 0, 1'200'000};
             }
         }
-        return request.at("do") == "explode" ? hp::Result<void>(hp::fail("unknown request"))
-                                             : hp::Result<void>();
+        if (request.at("do") == "explode") {
+            return hp::fail("unknown request");
+        }
+        return nlohmann::json{{"hive", {{"reads", 3U}, {"peers", {1U}}}}};
     }
     hp::Result<uint64_t> mutations(size_t slot) override { return 10 + slot; }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
@@ -813,6 +815,26 @@ TEST_F(RunnerTest, RefusedFaultFailsTheStep) {
     scenario_.steps = {EmulateStep{{{"do", "explode"}}, Role::victim}};
     EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
               "step 'emulate {\"do\":\"explode\"} on victim': unknown request");
+}
+
+TEST_F(RunnerTest, AnswerOfAnEmulatorIsJudgedAndTheGuestStaysInUse) {
+    FakeTestbed bed(factory_.flaws);
+    scenario_.checks = {};
+    const Row row{&scenario_, nullptr, 0};
+    GuestHistory history;
+    const auto asked = [&](const char* pointer, uint64_t least) {
+        scenario_.steps = {AskStep{{{"do", "status"}}, Role::bystander, {{pointer, least}}}};
+        return RowRun(bed, row, progress_, history).run();
+    };
+    const RowResult enough = asked("/hive/reads", 3);
+    EXPECT_EQ(failures(enough), Checks{});
+    EXPECT_EQ(enough.unfit, "");
+    EXPECT_EQ(bed.requests.at(0).first, 1U);
+    EXPECT_EQ(asked("/hive/reads", 4).find(Check::steps)->evidence.at(0),
+              "step 'ask {\"do\":\"status\"} of bystander': /hive/reads is not at least 4: "
+              "{\"hive\":{\"peers\":[1],\"reads\":3}}");
+    EXPECT_FALSE(asked("/hive/writes", 0).find(Check::steps)->passed) << "it is not there";
+    EXPECT_FALSE(asked("/hive/peers", 0).find(Check::steps)->passed) << "it is no number";
 }
 
 TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {

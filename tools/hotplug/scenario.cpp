@@ -56,6 +56,9 @@ struct Describe {
     std::string operator()(const EmulateStep& step) const {
         return fmt::format("emulate {} on {}", step.request.dump(), to_string(step.on));
     }
+    std::string operator()(const AskStep& step) const {
+        return fmt::format("ask {} of {}", step.request.dump(), to_string(step.on));
+    }
     std::string operator()(const RecoverStep&) const { return "recover"; }
     std::string operator()(const ShellStep& step) const { return "shell " + step.command; }
     std::string operator()(const WaitStep& step) const { return "wait for " + step.text; }

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -111,6 +112,13 @@ struct EmulateStep {
     bool hostile() const { return request.at("do") == "hostile"; }
 };
 
+/// Asks the emulator of a GPU, whose answer must have numbers that are not less than these.
+struct AskStep {
+    nlohmann::json request;  ///< as in EmulateStep; one that changes nothing
+    Role on = Role::victim;
+    std::vector<std::pair<std::string, uint64_t>> at_least;  ///< by JSON pointer
+};
+
 /// Waits for a line of the kernel log that contains `text`, from the row's start on.
 struct WaitStep {
     std::string text;
@@ -127,7 +135,7 @@ struct SettleStep {
     std::chrono::milliseconds time{0};
 };
 
-using Step = std::variant<StartStep, TellStep, StopStep, AwaitStep, LoseStep, EmulateStep,
+using Step = std::variant<StartStep, TellStep, StopStep, AwaitStep, LoseStep, EmulateStep, AskStep,
                           RecoverStep, ShellStep, WaitStep, ExpectStep, SettleStep>;
 
 /// `lose surprise`: for progress lines and errors.

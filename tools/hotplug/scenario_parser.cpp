@@ -250,6 +250,22 @@ Step read_emulate(const Node& node) {
     return step;
 }
 
+Step read_ask(const Node& node) {
+    node.allow({"ask", "on", "at_least"});
+    AskStep step;
+    step.request = node.at("ask").request();
+    if (node.has("on")) {
+        step.on = read_role(node.at("on"));
+    }
+    for (const auto& [pointer, least] : node.at("at_least").members()) {
+        if (!pointer.starts_with('/') || pointer.find('~') != std::string::npos) {
+            least.refuse(fmt::format("'{}' is no place in an answer: write /hive/reads", pointer));
+        }
+        step.at_least.emplace_back(pointer, least.integer(0, std::numeric_limits<int64_t>::max()));
+    }
+    return step;
+}
+
 Step read_lose(const Node& node) {
     node.allow({"lose", "during", "meanwhile", "seconds"});
     const Node how = node.at("lose");
@@ -349,10 +365,10 @@ struct Verb {
 };
 
 constexpr Verb kVerbs[] = {
-    {"start", read_start},     {"tell", read_tell},       {"stop", read_stop},
-    {"await", read_await},     {"emulate", read_emulate}, {"lose", read_lose},
-    {"recover", read_recover}, {"shell", read_shell},     {"wait", read_wait},
-    {"expect", read_expect},   {"settle", read_settle},
+    {"start", read_start}, {"tell", read_tell},       {"stop", read_stop},
+    {"await", read_await}, {"emulate", read_emulate}, {"ask", read_ask},
+    {"lose", read_lose},   {"recover", read_recover}, {"shell", read_shell},
+    {"wait", read_wait},   {"expect", read_expect},   {"settle", read_settle},
 };
 
 Step read_step(const Node& node) {

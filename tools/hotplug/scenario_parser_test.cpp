@@ -27,7 +27,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"expect": ["removed", "kfd_usable"]},
         {"settle": 0.5},
         {"recover": {"device_id": "0x74a5", "vram_mib": 2048}},
-        {"await": "holder@victim", "seconds": 3}
+        {"await": "holder@victim", "seconds": 3},
+        {"ask": {"do": "status"}, "on": "bystander", "at_least": {"/hive/reads": 4}}
     ],
     "checks": ["replug"],
     "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
@@ -43,7 +44,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->variants[2].tags, std::vector<std::string>{"more"});
     EXPECT_EQ(scenario->variants[2].steps.size(), 1U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
-    ASSERT_EQ(scenario->steps.size(), 10U);
+    ASSERT_EQ(scenario->steps.size(), 11U);
     const auto& tell = std::get<TellStep>(scenario->steps[1]);
     EXPECT_EQ(tell.answer, "read");
     EXPECT_EQ(tell.deadline, std::chrono::seconds(6));
@@ -60,6 +61,10 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(emulate.request, (nlohmann::json{{"do", "vanish_after"}, {"accesses", 9}}));
     EXPECT_EQ(emulate.on, Role::bystander);
     EXPECT_EQ(std::get<AwaitStep>(scenario->steps[9]).deadline, std::chrono::seconds(3));
+    const auto& ask = std::get<AskStep>(scenario->steps[10]);
+    EXPECT_EQ(ask.request, (nlohmann::json{{"do", "status"}}));
+    EXPECT_EQ(ask.on, Role::bystander);
+    EXPECT_EQ(ask.at_least, (std::vector<std::pair<std::string, uint64_t>>{{"/hive/reads", 4}}));
     EXPECT_EQ(scenario->limits.removal, std::chrono::seconds(20));
     EXPECT_EQ(scenario->limits.watch, std::chrono::seconds(30));
     EXPECT_EQ(scenario->limits.accesses, 7U);
@@ -102,7 +107,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /: unknown member 'tests', allowed: id, description, tags"},
         Bad{SCENARIO(R"("steps": 5)"), "x.json: /steps: expected a list"},
         Bad{STEPS(R"({"lsoe": "hang"})"),
-            "x.json: /steps/0: no such step, allowed: start, tell, stop, await, emulate, lose"},
+            "x.json: /steps/0: no such step, allowed: start, tell, stop, await, emulate, ask, "
+            "lose"},
         Bad{STEPS(R"(7)"), "x.json: /steps/0: no such step, allowed: start"},
         Bad{STEPS(R"({"lose": "explode"})"),
             "x.json: /steps/0/lose: no way to lose a GPU is called 'explode', allowed: device_del, "
@@ -146,6 +152,12 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps/0: 'seconds' belongs to 'answer'"},
         Bad{STEPS(R"({"emulate": "vanish"})"),
             "x.json: /steps/0/emulate: expected a request of the emulator's control socket"},
+        Bad{STEPS(R"({"ask": {"do": "status"}})"),
+            "x.json: /steps/0: member 'at_least' is missing"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "at_least": {"reads": 1}})"),
+            "x.json: /steps/0/at_least/reads: 'reads' is no place in an answer: write /hive/reads"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "at_least": {"/hive/reads": -1}})"),
+            "x.json: /steps/0/at_least//hive/reads: expected a whole number from 0"},
         Bad{STEPS(R"({"start": "a"}, {"await": "a@victim"}, {"stop": "a@victim"})"),
             "x.json: /steps: step 'stop a@victim' names a client that no step before"},
         Bad{STEPS(R"({"start": "a"}, {"start": "a"})"),

@@ -55,7 +55,7 @@ public:
                                                const Replacement& replacement,
                                                Deadline deadline) = 0;
     /// A request to the emulator of the GPU in `slot`.
-    virtual hp::Result<void> emulate(size_t slot, const nlohmann::json& request) = 0;
+    virtual hp::Result<nlohmann::json> emulate(size_t slot, const nlohmann::json& request) = 0;
     /// Lies that the GPU in `slot` has told since it was made hostile.
     virtual hp::Result<uint64_t> mutations(size_t slot) = 0;
     virtual hp::Result<AbsentAccesses> absent_accesses(size_t slot) = 0;

@@ -3,7 +3,8 @@
 // is imported into the address space of the second, whose SDMA copies from it. Asked after the
 // first GPU's loss, it tells whether the second has lost the buffer: a submission that names it
 // fails with ENODEV, and one that does not name it, as user queues do not, finds nothing at its
-// address. Thread: one. Not modelled: which page tables there are, only what they lead to.
+// address. With --unnamed no submission names it at all. Thread: one. Not modelled: which page
+// tables there are, only what they lead to.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
@@ -30,6 +31,8 @@ struct Options {
     std::string owner;
     std::string peer;
     std::uint64_t domain = abi::AMDGPU_GEM_DOMAIN_GTT;
+    bool unnamed = false;
+    bool until_gone = false;
 };
 
 struct Pair {
@@ -102,10 +105,29 @@ IoResult<std::uint32_t> look(const Pair& pair, bool named) {
     return *pair.copy.dwords();
 }
 
-IoResult<void> verify(Reporter& report, const Pair& pair) {
-    const auto named = look(pair, true);
-    report.say("named", {{"errno", named ? 0 : named.error().error}, {"value", named.value_or(0)}});
-    report.done(!named && named.error().error == ENODEV);
+/// Looks again and again, for as long as it finds what the owner has written.
+IoResult<void> look_until_gone(Reporter& report, const Pair& pair, bool named) {
+    std::uint64_t looks = 0;
+    std::uint32_t value = pattern;
+    while (value == pattern && !stop_wanted()) {
+        const auto found = look(pair, named);
+        if (!found) {
+            return tl::unexpected(found.error());
+        }
+        value = *found;
+        ++looks;
+    }
+    report.say("gone", {{"looks", looks}, {"value", value}});
+    return {};
+}
+
+IoResult<void> verify(Reporter& report, const Pair& pair, bool named_too) {
+    if (named_too) {
+        const auto named = look(pair, true);
+        report.say("named",
+                   {{"errno", named ? 0 : named.error().error}, {"value", named.value_or(0)}});
+        report.done(!named && named.error().error == ENODEV);
+    }
     const auto unnamed = look(pair, false);
     if (!unnamed) {
         return tl::unexpected(unnamed.error());
@@ -121,7 +143,8 @@ int run_client(const Options& options) {
     if (!pair) {
         return report.end("device", pair.error());
     }
-    const auto found = look(*pair, true);
+    const bool named = !options.unnamed;
+    const auto found = look(*pair, named);
     if (!found) {
         return report.end("device", found.error());
     }
@@ -130,11 +153,16 @@ int run_client(const Options& options) {
         return report.end("wrong memory");
     }
     report.ready();
+    if (options.until_gone) {
+        if (const auto looked = look_until_gone(report, *pair, named); !looked) {
+            return report.end("device", looked.error());
+        }
+    }
     LineInput input;
     if (!input.next()) {
         return report.end("signal");
     }
-    if (const auto verified = verify(report, *pair); !verified) {
+    if (const auto verified = verify(report, *pair, named); !verified) {
         return report.end("system", verified.error());
     }
     return report.end("done");
@@ -152,6 +180,9 @@ int main(int argc, char** argv) {
     app.add_option("--domain", options.domain, "vram or gtt: where the buffer is")
         ->transform(CLI::CheckedTransformer(std::map<std::string, std::uint64_t>{
             {"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}}));
+    app.add_flag("--unnamed", options.unnamed, "let no submission name the buffer");
+    app.add_flag("--until-gone", options.until_gone,
+                 "look again and again until the buffer is something else");
     CLI11_PARSE(app, argc, argv);
     handle_signals();
     return run_client(options);
