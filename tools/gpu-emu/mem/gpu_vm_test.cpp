@@ -240,7 +240,7 @@ protected:
 
     Peer peer;
     FrameBuffer hive{vram, {.nodes = 2, .node = 1, .segment_bytes = segment}, &peer};
-    GpuVm hive_vm{registers, hive, gfx_hub, mm_hub};
+    GpuVm hive_vm{registers, hive, {gfx_hub}, {mm_hub}};
 };
 
 TEST_F(HiveVmTest, TheApertureIsTheMemoryOfAll) {
