@@ -32,13 +32,15 @@ Command emulator_command(const EmulatorSpec& spec) {
     command.argv = {spec.program,
                     "--profile",
                     spec.gpu.profile,
-                    "--vram-mib",
-                    std::to_string(spec.gpu.vram_mib),
                     "--socket",
                     device_socket(spec),
                     "--control",
                     control_socket(spec),
                     "--die-with-parent"};
+    if (spec.gpu.vram_mib) {
+        command.argv.insert(command.argv.end(),
+                            {"--vram-mib", std::to_string(*spec.gpu.vram_mib)});
+    }
     if (spec.gpu.device_id) {
         command.argv.insert(command.argv.end(),
                             {"--device-id", fmt::format("{:#06x}", *spec.gpu.device_id)});

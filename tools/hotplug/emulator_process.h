@@ -22,7 +22,7 @@ namespace hotplug {
 struct GpuOptions {
     std::string profile = "mi300x";
     std::optional<uint16_t> device_id;  // instead of the profile's
-    uint64_t vram_mib = 1024;
+    std::optional<uint64_t> vram_mib;   // instead of the profile's
     bool trace = true;  // record every access
 };
 

@@ -74,7 +74,7 @@ hp::Result<void> GpuSlot::start_emulators(uint64_t largest_vram_mib, Deadline de
     EmulatorSpec hole_spec = spec(fmt::format("hole{}", index_), config_.gpu);
     hole_spec.black_hole = true;
     hole_spec.gpu.device_id.reset();
-    hole_spec.gpu.vram_mib = std::max(config_.gpu.vram_mib, largest_vram_mib);
+    hole_spec.gpu.vram_mib = std::max(config_.gpu.vram_mib.value_or(0), largest_vram_mib);
     auto hole = EmulatorProcess::start(std::move(hole_spec), deadline);
     if (!hole) {
         return tl::unexpected(hole.error());
@@ -180,7 +180,7 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
         return gpu_->control().restore();
     }
     config_.gpu.device_id = replacement.device_id ? replacement.device_id : config_.gpu.device_id;
-    config_.gpu.vram_mib = replacement.vram_mib.value_or(config_.gpu.vram_mib);
+    config_.gpu.vram_mib = replacement.vram_mib ? replacement.vram_mib : config_.gpu.vram_mib;
     // The old board's process ends before the new one's begins.
     if (auto stopped = gpu_->stop(); !stopped) {
         return stopped;

@@ -36,8 +36,8 @@ struct MachineConfig {
     /// host does. Its CPUs share one thread.
     bool count_instructions = false;
     std::vector<SlotConfig> slots = std::vector<SlotConfig>(2);
-    /// The largest board a replug will bring: the black holes are made to cover it.
-    uint64_t largest_vram_mib = 2048;
+    /// The largest board of a profile or a replug: the black holes are made to cover it.
+    uint64_t largest_vram_mib = 4096;
     /// The guest's init loads amdgpu, after the agent is up.
     bool load_driver = true;
     QemuCommand qemu;                // see find_qemu()

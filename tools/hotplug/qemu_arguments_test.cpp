@@ -101,7 +101,9 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     EXPECT_EQ(value_of(argv, "--node"), "1");
     spec.black_hole = true;
     spec.gpu.trace = false;
+    spec.gpu.vram_mib.reset();
     argv = emulator_command(spec).argv;
+    EXPECT_FALSE(has(argv, "--vram-mib")) << "the profile's";
     EXPECT_TRUE(has(argv, "--black-hole"));
     EXPECT_FALSE(has(argv, "--hive")) << "nothing of a GPU is in it";
     EXPECT_FALSE(has(argv, "--trace"));

@@ -81,6 +81,8 @@ Profile make_mi308x() {
     profile.description = "AMD Instinct MI308X, four XCCs in one to four partitions (gfx 9.4.3)";
     profile.device_id = 0x74a2;
     profile.subsystem_id = 0x74a2;
+    // A quarter has to hold the page tables that KFD sets aside for all VRAM, and what is pinned.
+    profile.vram_bytes = 4ull << 30;
     profile.ras_capabilities = ras_blocks | ras_poison_mode;
     profile.gc = {.shader_engines = 4,
                   .cu_per_sh = 5,
