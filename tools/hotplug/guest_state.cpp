@@ -100,8 +100,8 @@ auto find_or_null(const List& list, Predicate wanted) -> const typename List::va
 }  // namespace
 
 std::string KfdNode::bdf() const {
-    return fmt::format("{:04x}:{:02x}:{:02x}.{}", domain, location_id >> 8 & 0xff,
-                       location_id >> 3 & 0x1f, location_id & 7);
+    return fmt::format("{:04x}:{:02x}:{:02x}.0", domain, location_id >> 8 & 0xff,
+                       location_id >> 3 & 0x1f);
 }
 
 const PciDevice* GuestState::find_pci(const std::string& bdf) const {

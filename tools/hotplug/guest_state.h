@@ -32,7 +32,9 @@ struct KfdNode {
     std::string name;
     unsigned simd_count = 0;
     int render_minor = 0;
-    uint32_t location_id = 0;  // bus << 8 | device << 3 | function
+    /// bus << 8 | device << 3 | partition: kfd_topology.c puts it where the function would be, which
+    /// is 0 of a GPU.
+    uint32_t location_id = 0;
     uint32_t domain = 0;
     unsigned io_links = 0;
     std::vector<unsigned> io_link_targets;

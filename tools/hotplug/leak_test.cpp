@@ -38,6 +38,16 @@ TEST(Leak, NodesOfAGpuThatIsGone) {
     EXPECT_EQ(leaks[1], "1 KFD node(s) of 0000:01:00.0, which is not there");
 }
 
+TEST(Leak, PartitionsHaveTheNodesOfOneGpu) {
+    GuestState partitioned = guest();
+    partitioned.kfd_nodes.push_back(partitioned.kfd_nodes.front());
+    partitioned.kfd_nodes.back().location_id |= 1;
+    EXPECT_TRUE(find_leaks(partitioned, partitioned).empty());
+    partitioned.pci.clear();
+    EXPECT_EQ(find_leaks(guest(), partitioned).back(),
+              "2 KFD node(s) of 0000:01:00.0, which is not there");
+}
+
 TEST(Leak, GpuThatIsGoneWithItsNodesIsADifferenceOnly) {
     GuestState after = guest();
     after.pci.clear();
