@@ -437,7 +437,7 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
  * Around what waits for others, whose time is not that of the hardware.
  *
  * Context: process, between amdgpu_hotplug_remove_begin() and _end().
- * Return: what is left, for amdgpu_hotplug_clock_start().
+ * Return: what is left, for amdgpu_hotplug_clock_start(), 0 if no clock was running.
  */
 unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev)
 {
@@ -446,7 +446,7 @@ unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev)
 	if (!cancel_delayed_work_sync(&adev->hotplug.overdue_work))
 		return 0;
 
-	return time_after(end, jiffies) ? end - jiffies : 0;
+	return time_after(end, jiffies) ? end - jiffies : 1;
 }
 
 /**
@@ -458,7 +458,9 @@ unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev)
  */
 void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left)
 {
-	queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work, left);
+	if (left)
+		queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
+				   left);
 }
 
 /* The ring at @i of @adev->rings if it has fences, else NULL */
