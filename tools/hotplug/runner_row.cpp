@@ -636,8 +636,8 @@ std::vector<std::string> RowRun::find_row_leaks() {
             after->slab.clear();
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
-        const auto differences =
-            soak() ? find_obstacles(before_, *after) : find_differences(before_, *after, orphans_);
+        const auto differences = row_.soak() ? find_obstacles(before_, *after)
+                                             : find_differences(before_, *after, orphans_);
         const auto found = find_leaks(before_, *after, orphans_);
         if (!found.empty() && !deadline.expired()) {
             deadline.pause(kSettlePause);
@@ -649,7 +649,7 @@ std::vector<std::string> RowRun::find_row_leaks() {
         }
         break;
     }
-    if (soak()) {
+    if (row_.soak()) {
         const auto grown = find_growth();
         leaks.insert(leaks.end(), grown.begin(), grown.end());
     }
@@ -684,7 +684,7 @@ std::vector<std::string> RowRun::find_growth() {
 /// A scan takes as long as the rest of a cycle. What leaks in a soak is still there cycles later,
 /// as long as the guest is.
 bool RowRun::kmemleak_is_due() const {
-    return !soak() || row_.last_cycle || row_.cycle % kKmemleakCycles == 0 || !unfit_.empty();
+    return !row_.soak() || row_.last_cycle || row_.cycle % kKmemleakCycles == 0 || !unfit_.empty();
 }
 
 void RowRun::mark_unfit(const std::string& why) {
@@ -715,7 +715,7 @@ void RowRun::end() {
     result_.kernel_log = classify(bed_.kernel_log(log_from_));
     // After its first report lockdep is off, and so is more: the next row would be judged by less.
     for (const Complaint& complaint : result_.kernel_log.complaints) {
-        if (!soak() || is_fatal(complaint.kind)) {
+        if (!row_.soak() || is_fatal(complaint.kind)) {
             mark_unfit(complaint.title);
         }
     }

@@ -71,7 +71,6 @@ private:
     std::vector<std::string> find_row_leaks();
     std::vector<std::string> find_growth();
     void mark_unfit(const std::string& why);
-    bool soak() const { return row_.cycle != 0 && !scenario_.alone; }
     bool kmemleak_is_due() const;
 
     Testbed& bed_;

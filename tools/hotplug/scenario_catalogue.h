@@ -36,6 +36,8 @@ struct Row {
     /// The slot of the GPU that is lost: it changes with each cycle.
     size_t victim_slot() const { return cycle == 0 ? 0 : (cycle - 1) % 2; }
     size_t bystander_slot() const { return 1 - victim_slot(); }
+    /// Damage is meant to add up over the cycles: a complaint does not cost the guest.
+    bool soak() const { return cycle != 0 && !scenario->alone; }
 };
 
 class ScenarioCatalogue {
