@@ -69,6 +69,9 @@ private:
 struct GuestHistory {
     std::set<std::string> known_leaks;  ///< kmemleak tells all of them each time
     SlabGrowth growth;
+    /// How far the kernel log is judged. What follows is the next row's, also what came before its
+    /// first step.
+    size_t log_judged = 0;
 };
 
 }  // namespace hotplug

@@ -7,12 +7,17 @@
 
 #include <algorithm>
 
+#include "hotplug/boot_fitness.h"
 #include "hotplug/report/bundle.h"
 #include "hotplug/runner_row.h"
 
 namespace hotplug {
 
 namespace {
+
+/// A kernel that is unfit that often in a row is unfit for a reason.
+constexpr unsigned kMostBoots = 3;
+constexpr auto kLockdepDeadline = std::chrono::seconds(30);
 
 class GivenRows final : public RowSource {
 public:
@@ -81,22 +86,47 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
 }
 
 hp::Result<void> Runner::ensure_guest(const Row& row) {
-    if (row.scenario->fresh_boot && row.cycle <= 1 && rows_on_this_boot_ != 0) {
-        end_guest();
+    const bool soak_goes_on = row.soak() && row.cycle > 1;
+    if (bed_ != nullptr && rows_on_this_boot_ != 0 && !soak_goes_on) {
+        // A row may make the kernel complain when it is over.
+        if (const auto title = record_complaints(bed_->kernel_log(history_.log_judged));
+            !title.empty()) {
+            progress_.note("the guest complained between two rows, and is given up: " + title);
+            give_up_guest();
+        } else if (row.scenario->fresh_boot && row.cycle <= 1) {
+            end_guest();
+        }
     }
-    if (bed_ != nullptr) {
-        return {};
+    return bed_ != nullptr ? hp::Result<void>() : boot_fit_guest();
+}
+
+hp::Result<void> Runner::boot_fit_guest() {
+    std::string flaw;
+    for (unsigned boots = 0; boots < kMostBoots; ++boots) {
+        if (auto booted = boot(); !booted) {
+            return booted;
+        }
+        flaw = find_boot_flaw();
+        if (flaw.empty()) {
+            return {};
+        }
+        progress_.note(fmt::format("boot {} is given up: {}", report_.info.boots, flaw));
+        give_up_guest();
     }
-    auto booted = boot();
+    return hp::fail(fmt::format("none of {} boots was fit for a row: {}", kMostBoots, flaw));
+}
+
+hp::Result<void> Runner::boot() {
+    auto booted = boot_once();
     if (!booted && report_.info.boots > 1 && !Deadline::interrupted()) {
         // This kernel has booted before: a long run does not end with one bad boot.
         progress_.note("the guest did not boot, once more: " + booted.error().message);
-        booted = boot();
+        booted = boot_once();
     }
     return booted;
 }
 
-hp::Result<void> Runner::boot() {
+hp::Result<void> Runner::boot_once() {
     progress_.booting();
     boot_dir_ = config_.results_dir / fmt::format("boot-{}", ++report_.info.boots);
     auto bed = factory_.boot(boot_dir_);
@@ -106,13 +136,6 @@ hp::Result<void> Runner::boot() {
     bed_ = std::move(*bed);
     rows_on_this_boot_ = 0;
     history_ = {};
-    for (const Complaint& complaint : classify(bed_->kernel_log(0)).complaints) {
-        auto& known = report_.info.boot_complaints;
-        if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
-            known.push_back(complaint.title);
-            progress_.note("while booting: " + complaint.title);
-        }
-    }
     if (report_.info.kernel.empty()) {
         const GuestFacts& facts = bed_->facts();
         report_.info.kernel = facts.release;
@@ -125,6 +148,46 @@ hp::Result<void> Runner::boot() {
         expected_ = std::move(*expected);
     }
     return {};
+}
+
+std::string Runner::find_boot_flaw() {
+    const auto log = bed_->kernel_log(0);
+    const std::span all(log);
+    const size_t driver = find_driver_start(all);
+    // Complaints about the driver's probe are the first row's.
+    history_.log_judged = driver;
+    if (const std::string title = record_complaints(all.first(driver)); !title.empty()) {
+        return "the kernel complained before the driver was loaded: " + title;
+    }
+    if (!bed_->facts().options.contains("CONFIG_LOCKDEP") ||
+        !classify(all.subspan(driver)).complaints.empty()) {
+        return "";
+    }
+    const auto on =
+        bed_->run({"cat", "/proc/lockdep_stats"}, kLockdepDeadline)
+            .and_then([](const RunResult& stats) { return lock_debugging_on(stats.out); });
+    if (!on) {
+        return on.error().message;
+    }
+    return *on ? "" : "lock debugging is off";
+}
+
+std::string Runner::record_complaints(std::span<const KernelLine> log) {
+    const auto complaints = classify(log).complaints;
+    auto& known = report_.info.boot_complaints;
+    for (const Complaint& complaint : complaints) {
+        if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
+            known.push_back(complaint.title);
+        }
+    }
+    return complaints.empty() ? "" : complaints.front().title;
+}
+
+void Runner::give_up_guest() {
+    if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
+        progress_.note(written.error().message);
+    }
+    end_guest();
 }
 
 void Runner::end_guest() {
@@ -179,11 +242,7 @@ RowResult Runner::run_row(const Row& row) {
     RowResult result = run.run();
     result.fresh_boot = rows_on_this_boot_++ == 0;
     if (!result.unfit.empty()) {
-        // The log is written before the guest goes: a bundle may want it.
-        if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
-            progress_.note(written.error().message);
-        }
-        end_guest();
+        give_up_guest();
     }
     return result;
 }

@@ -52,8 +52,19 @@ public:
 
 private:
     hp::Result<void> ensure_guest(const Row& row);
+    /// Boots until a guest is fit to be judged, as often as that may take.
+    hp::Result<void> boot_fit_guest();
+    /// Boots, and once more if that fails.
     hp::Result<void> boot();
+    hp::Result<void> boot_once();
+    /// Why no row may be judged on the guest that has just booted; empty: one may.
+    std::string find_boot_flaw();
+    /// Takes down what the kernel complained of outside of any row. The first title; empty: of
+    /// nothing.
+    std::string record_complaints(std::span<const KernelLine> log);
     void end_guest();
+    /// Ends it and keeps its log: a bundle may want it.
+    void give_up_guest();
     /// Empty: the guest has what the row needs.
     std::string missing(const Row& row) const;
     RowResult run_row(const Row& row);

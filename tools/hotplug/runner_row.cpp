@@ -712,7 +712,9 @@ void RowRun::end() {
     }
     // The leak check ends the clients, which may make the kernel complain: the log comes last.
     CheckResult leak = judge_now(Check::no_leak);
-    result_.kernel_log = classify(bed_.kernel_log(log_from_));
+    const auto log = bed_.kernel_log(history_.log_judged);
+    history_.log_judged += log.size();
+    result_.kernel_log = classify(log);
     // After its first report lockdep is off, and so is more: the next row would be judged by less.
     for (const Complaint& complaint : result_.kernel_log.complaints) {
         if (!row_.soak() || is_fatal(complaint.kind)) {

@@ -3,6 +3,7 @@
 // Thread: one.
 #include "hotplug/runner.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,6 +12,7 @@
 #include <fstream>
 #include <map>
 
+#include "hotplug/boot_fitness.h"
 #include "hotplug/runner_row.h"
 #include "lib/temp_tree.h"
 
@@ -44,7 +46,10 @@ struct Flaws {
     bool emulator_crashes = false;
     std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
-    std::string says;  ///< printed by each program
+    std::string says;           ///< printed by each program
+    bool lockdep = false;       ///< the kernel has CONFIG_LOCKDEP
+    bool lockdep_off = false;   ///< but it has switched itself off
+    bool lockdep_mute = false;  ///< nor does it say so
     /// How what runs during a removal ends. The event is at 1 s of the guest's clock.
     std::optional<JobExit> meanwhile = JobExit{0, 2'000'000};
 };
@@ -64,6 +69,9 @@ public:
         facts_.gpus = 2;
         if (!flaws.kmemleak.empty()) {
             facts_.options = {"CONFIG_DEBUG_KMEMLEAK"};
+        }
+        if (flaws.lockdep) {
+            facts_.options.insert("CONFIG_LOCKDEP");
         }
     }
 
@@ -120,6 +128,12 @@ public:
             return hp::fail("no answer");
         }
         RunResult result;
+        if (argv.back() == "/proc/lockdep_stats") {
+            if (flaws_.lockdep && !flaws_.lockdep_mute) {
+                result.out = fmt::format(" debug_locks:     {}\n", flaws_.lockdep_off ? 0 : 1);
+            }
+            return result;
+        }
         if (argv.back().find("/dev/kfd") != std::string::npos && flaws_.kfd_broken) {
             result.status = 1;
             result.err = "can't open /dev/kfd: Invalid argument";
@@ -147,7 +161,7 @@ public:
         timeline.event_guest_us = 1'000'000;
         timeline.kernel_log_from = log_.size();
         if (!flaws_.complaint.empty()) {
-            log_.push_back({4, log_.size(), 1'500'000, flaws_.complaint});
+            log(flaws_.complaint);
         }
         lost_[slot] = lost_once_ = true;
         ++losses_;
@@ -261,6 +275,11 @@ public:
         return hp::fail("waited for the kernel log line '" + text + "'");
     }
 
+    /// The kernel says it.
+    void log(std::string_view text) {
+        log_.push_back({4, log_.size(), 1'500'000, std::string(text)});
+    }
+
     std::vector<std::vector<std::string>> ran;
     std::vector<Replacement> replacements;
     Clock::duration watched{0};
@@ -290,12 +309,19 @@ public:
         }
         std::filesystem::create_directories(log_dir);
         std::ofstream(log_dir / "console.log") << "console";
-        return std::make_unique<FakeTestbed>(flaws);
+        auto testbed = std::make_unique<FakeTestbed>(flaws);
+        bed = testbed.get();
+        for (const std::string_view line : boot_logs[boots]) {
+            bed->log(line);
+        }
+        return testbed;
     }
 
     Flaws flaws;
     int boots = 0;
     std::set<int> bad_boots;
+    std::map<int, std::vector<std::string_view>> boot_logs;  ///< what the kernel says meanwhile
+    FakeTestbed* bed = nullptr;                              ///< the last one
 };
 
 class SilentProgress final : public Progress {
@@ -305,9 +331,10 @@ public:
     void row_started(const std::string&) override {}
     void step_started(const std::string& what) override { steps.push_back(what); }
     void row_finished(const RowResult&) override {}
-    void note(const std::string&) override {}
+    void note(const std::string& text) override { notes.push_back(text); }
 
     std::vector<std::string> steps;
+    std::vector<std::string> notes;
 };
 
 class RunnerTest : public testing::Test {
@@ -586,6 +613,76 @@ TEST_F(RunnerTest, LaterBootIsTriedTwice) {
     const RunReport report = run_rows({row, row});
     EXPECT_EQ(report.rows.size(), 1U);
     EXPECT_EQ(report.info.error, "no hello from the agent");
+}
+
+/// Of a boot in ten under TCG: an interrupt while the kernel does not know whether its page tables
+/// have five levels. KASAN and lockdep are silent from then on.
+const std::vector<std::string_view> blind_boot = {
+    "Calibrating delay loop (skipped), value calculated using timer frequency.. 5192.00 BogoMIPS",
+    "==================================================================",
+    "BUG: KASAN: wild-memory-access in do_raw_spin_lock+0x118/0x250",
+    "Write of size 4 at addr ff110001000e20a8 by task swapper/0/0",
+    "CPU: 0 UID: 0 PID: 0 Comm: swapper/0 Not tainted 7.3.4 #1 PREEMPTLAZY  ",
+    "Call Trace:",
+    " <IRQ>",
+    " _raw_spin_lock+0x3c/0x50",
+    " handle_edge_irq+0x34/0x880",
+    " __common_interrupt+0x6d/0x170",
+    " </IRQ>",
+    "==================================================================",
+    "Disabling lock debugging due to kernel taint",
+    driver_load_line,
+    "amdgpu: Virtual CRAT table created for CPU",
+};
+
+TEST_F(RunnerTest, GuestThatComplainedBeforeItsDriverIsGivenUp) {
+    factory_.boot_logs = {{1, blind_boot}};
+    const RowResult row = run_one();
+    EXPECT_EQ(factory_.boots, 2);
+    EXPECT_EQ(row.outcome, Outcome::pass);
+    EXPECT_EQ(progress_.notes,
+              std::vector<std::string>{"boot 1 is given up: the kernel complained before the "
+                                       "driver was loaded: KASAN: wild-memory-access in "
+                                       "do_raw_spin_lock"});
+    EXPECT_TRUE(std::filesystem::exists(results_ / "boot-1" / "dmesg.txt"));
+}
+
+TEST_F(RunnerTest, KernelThatIsNeverFitIsAHarnessError) {
+    factory_.boot_logs = {{1, blind_boot}, {2, blind_boot}, {3, blind_boot}};
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    EXPECT_EQ(factory_.boots, 3);
+    EXPECT_TRUE(report.rows.empty()) << "no verdict on the driver";
+    EXPECT_EQ(progress_.notes.size(), 3U);
+    EXPECT_EQ(report.info.error,
+              "none of 3 boots was fit for a row: the kernel complained before the driver was "
+              "loaded: KASAN: wild-memory-access in do_raw_spin_lock");
+    EXPECT_EQ(report.info.boot_complaints,
+              std::vector<std::string>{"KASAN: wild-memory-access in do_raw_spin_lock"});
+}
+
+TEST_F(RunnerTest, GuestWithoutItsLockDebuggingIsGivenUp) {
+    const Row row{&scenario_, nullptr, 0};
+    factory_.flaws.lockdep_off = true;
+    EXPECT_EQ(run_rows({row}).rows.size(), 1U) << "the kernel never had any";
+    factory_.flaws.lockdep = true;
+    EXPECT_EQ(run_rows({row}).info.error,
+              "none of 3 boots was fit for a row: lock debugging is off");
+    factory_.flaws.lockdep_mute = true;
+    EXPECT_EQ(run_rows({row}).info.error,
+              "none of 3 boots was fit for a row: /proc/lockdep_stats does not say whether lock "
+              "debugging is on");
+    factory_.flaws.lockdep_off = factory_.flaws.lockdep_mute = false;
+    EXPECT_EQ(run_rows({row}).rows.size(), 1U);
+}
+
+TEST_F(RunnerTest, ComplaintAboutTheProbeIsOfTheFirstRow) {
+    factory_.flaws.lockdep = factory_.flaws.lockdep_off = true;
+    factory_.boot_logs = {
+        {1, {driver_load_line, "DEBUG_LOCKS_WARN_ON(1)", "WARNING: a.c:1 at f+0x1/0x2"}}};
+    const RowResult row = run_one();
+    EXPECT_EQ(factory_.boots, 1) << "no other guest would fare better";
+    EXPECT_EQ(failures(row), Checks{Check::log_clean});
+    EXPECT_EQ(row.unfit, "WARNING in f");
 }
 
 TEST_F(RunnerTest, FreshBootIsAFreshBoot) {
@@ -931,6 +1028,54 @@ TEST_F(RunnerTest, NextRowDependsOnWhatCameOfTheLast) {
     const RunReport report = run(bad);
     ASSERT_EQ(report.rows.size(), 1U);
     EXPECT_EQ(report.rows[0].bundle, "") << "nobody wanted one";
+}
+
+/// Rows after each of which the kernel complains.
+class LateComplaints final : public RowSource {
+public:
+    LateComplaints(std::vector<Row> rows, FakeFactory& factory)
+        : rows_(std::move(rows)), factory_(factory) {}
+
+    size_t size() const override { return rows_.size(); }
+    std::optional<Row> next() override {
+        return given_ == rows_.size() ? std::nullopt : std::optional(rows_[given_++]);
+    }
+    hp::Result<void> finished(const RowResult&) override {
+        factory_.bed->log("WARNING: a.c:1 at late+0x1/0x2");
+        return {};
+    }
+
+private:
+    std::vector<Row> rows_;
+    FakeFactory& factory_;
+    size_t given_ = 0;
+};
+
+TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoak) {
+    const auto run = [&](std::vector<Row> rows) {
+        LateComplaints source(std::move(rows), factory_);
+        Runner runner(factory_, progress_, {results_, [&](const GuestFacts&) {
+                                                return hp::Result<ExpectedFailures>(expected_);
+                                            }});
+        return runner.run(source, {});
+    };
+    const Row row{&scenario_, nullptr, 0};
+    const RunReport report = run({row, row});
+    ASSERT_EQ(report.rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 2);
+    EXPECT_EQ(report.rows[1].outcome, Outcome::pass) << "it is not its own";
+    EXPECT_EQ(report.info.boot_complaints, std::vector<std::string>{"WARNING in late"});
+    EXPECT_EQ(progress_.notes,
+              std::vector<std::string>{
+                  "the guest complained between two rows, and is given up: WARNING in late"});
+
+    factory_.boots = 0;
+    scenario_.cycles = 2;
+    const RunReport soak = run({{&scenario_, nullptr, 1}, {&scenario_, nullptr, 2}});
+    ASSERT_EQ(soak.rows.size(), 2U);
+    EXPECT_EQ(factory_.boots, 1);
+    EXPECT_EQ(failures(soak.rows[0]), Checks{});
+    EXPECT_EQ(failures(soak.rows[1]), Checks{Check::log_clean});
 }
 
 TEST(ClientLines, BrokenLinesHaveNoState) {

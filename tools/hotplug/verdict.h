@@ -94,7 +94,7 @@ struct RunInfo {
     std::map<std::string, std::vector<std::string>> packages;
     std::string started;  ///< UTC, ISO 8601
     std::chrono::milliseconds duration{0};
-    std::vector<std::string> boot_complaints;  ///< of guest boots, outside of any row
+    std::vector<std::string> boot_complaints;  ///< outside of any row: each cost a guest
     unsigned boots = 0;
     bool interrupted = false;
     std::vector<std::string> faults;  ///< of the harness's own parts; the run went on
