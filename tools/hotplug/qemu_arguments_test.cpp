@@ -30,6 +30,7 @@ TEST(QemuArgumentsTest, SharedMemoryAndNativeHotplug) {
     EXPECT_EQ(value_of(arguments, "-object"), "memory-backend-memfd,id=ram,size=3072M,share=on");
     EXPECT_EQ(value_of(arguments, "-global"), "ICH9-LPC.acpi-pci-hotplug-with-bridge-support=off");
     EXPECT_EQ(value_of(arguments, "-accel"), "tcg,thread=multi");
+    EXPECT_EQ(value_of(arguments, "-cpu"), "max,la57=off");
     EXPECT_EQ(value_of(arguments, "-kernel"), "/k/bzImage");
     EXPECT_EQ(value_of(arguments, "-qtest"), "unix:/s/qtest,server=on,wait=off");
     EXPECT_TRUE(has(arguments, R"({"driver":"pcie-root-port"})"));
