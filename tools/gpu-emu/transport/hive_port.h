@@ -45,8 +45,9 @@ public:
     /// To the peers it is gone at once.
     ~HivePort() override { presence_.set(false); }
 
-    /// Sits down and meets who is there already; the others come by themselves. Throws
-    /// std::runtime_error when the seat is taken (start-up). `vram` outlives the port.
+    /// Sits down and meets who is there already; the others come by themselves. One that cannot be
+    /// reached is no peer until one of the two starts again. Throws std::runtime_error when the
+    /// seat is taken (start-up). `vram` outlives the port.
     void open(const Vram& vram);
 
     /// Whether the peers find this GPU there. From the return of this on, not later.

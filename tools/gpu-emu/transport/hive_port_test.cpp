@@ -169,6 +169,21 @@ TEST_F(HivePortTest, ASeatIsTakenOnce) {
     EXPECT_TRUE(std::filesystem::exists(directory + "/node0.xgmi"));
 }
 
+TEST_F(HivePortTest, StartsBesideOneWhoDoesNotAccept) {
+    auto busy = hp::UnixListener::open(directory + "/node0.xgmi");
+    ASSERT_TRUE(busy) << busy.error().message;
+    std::vector<hp::Fd> waiting;
+    auto socket = hp::try_connect_unix(busy->path());
+    while (socket && waiting.size() < 4096) {
+        waiting.push_back(std::move(*socket));
+        socket = hp::try_connect_unix(busy->path());
+    }
+    ASSERT_FALSE(socket) << "its backlog is full";
+    const auto second = join(1, 3);
+    const auto third = join(2, 3);
+    EXPECT_TRUE(wait_until([&] { return second->port.present_peers() == nodes({2}); }));
+}
+
 TEST_F(HivePortTest, ThoseOfAnotherHiveAreNoPeers) {
     const auto first = join(0);
     const auto other = join(1, 3);  // connects to the first
