@@ -103,10 +103,7 @@ void HivePort::accept_all() {
 }
 
 void HivePort::add(hp::Fd socket) {
-    if (connections_.size() >= max_connections) {
-        hp::log::warning("a connection to the hive refused: too many");
-        return;
-    }
+    make_room();
     if (const auto sent = introduce_to(socket); !sent) {
         hp::log::warning("a connection to the hive given up", {{"reason", sent.error().message}});
         return;
@@ -115,6 +112,17 @@ void HivePort::add(hp::Fd socket) {
         connections_.insert(connections_.end(), Connection{.socket = std::move(socket)});
     connection->watch = loop_.watch(connection->socket.get(), EPOLLIN,
                                     [this, connection](uint32_t) { receive(connection); });
+}
+
+/// Who connects and says nothing may not keep the others out: the oldest of them goes.
+void HivePort::make_room() {
+    const auto unused = [this](const Connection& connection) {
+        return !connection.vram || find(connection.node) != &*connection.vram;
+    };
+    if (std::ranges::count_if(connections_, unused) >= std::ptrdiff_t{max_unused}) {
+        hp::log::warning("a connection to the hive dropped: too many");
+        connections_.erase(std::ranges::find_if(connections_, unused));
+    }
 }
 
 void HivePort::receive(std::list<Connection>::iterator connection) {

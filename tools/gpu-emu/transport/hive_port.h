@@ -62,7 +62,8 @@ public:
 
 private:
     static constexpr std::size_t page_size = 4096;
-    static constexpr std::size_t max_connections = 32;
+    /// Of those that no window goes through: they said nothing yet, or were replaced.
+    static constexpr std::size_t max_unused = 32;
     using Page = std::array<std::byte, page_size>;
 
     struct Connection {
@@ -75,6 +76,7 @@ private:
     std::string path_of(unsigned node) const;
     void accept_all();
     void add(hp::Fd socket);
+    void make_room();
     void receive(std::list<Connection>::iterator connection);
     hp::Result<void> introduce_to(const hp::Fd& socket) const;
     hp::Result<void> take_introduction(Connection& connection);

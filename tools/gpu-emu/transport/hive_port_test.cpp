@@ -77,6 +77,13 @@ protected:
         EXPECT_TRUE(socket) << socket.error().message;
         return socket ? std::move(*socket) : hp::Fd();
     }
+    /// Waits until the port has accepted the connection.
+    bool is_accepted(const hp::Fd& socket) {
+        return wait_until([&] {
+            std::byte first{};
+            return ::recv(socket.get(), &first, 1, MSG_DONTWAIT | MSG_PEEK) == 1;
+        });
+    }
     /// Waits until the port has ended the connection.
     bool is_thrown_out(const hp::Fd& socket) {
         return wait_until([&] {
@@ -206,6 +213,23 @@ TEST_F(HivePortTest, StrangersAreThrownOutAndTheRestGoesOn) {
     { const auto goes_at_once = stranger(0); }
     const auto second = join(1);
     EXPECT_TRUE(wait_until([&] { return first->port.present_peers() == nodes({1}); }));
+}
+
+TEST_F(HivePortTest, ManyWhoSayNothingKeepNobodyOut) {
+    const auto first = join(0, 3), second = join(1, 3);
+    ASSERT_TRUE(wait_until([&] { return first->port.present_peers() == nodes({1}); }));
+    std::vector<hp::Fd> silent;
+    for (int count = 0; count < 100; ++count) {
+        silent.push_back(stranger(0));
+        if (count % 5 == 4) {  // the backlog is short
+            ASSERT_TRUE(is_accepted(silent.back()));
+        }
+    }
+    EXPECT_TRUE(is_thrown_out(silent.front())) << "the oldest";
+    const auto third = join(2, 3);
+    EXPECT_TRUE(wait_until([&] {
+        return first->port.present_peers() == nodes({1, 2});
+    })) << "who speaks is kept, and let in";
 }
 
 /// An introduction that is right but for its words or its descriptors.
