@@ -142,7 +142,8 @@ TEST_F(LossGateTest, OthersFindItWhileItIsAttachedAndNotGone) {
     ASSERT_TRUE(shared.resume());
     EXPECT_EQ(news(), News{}) << "its memory answers while its engines stand still";
     shared.vanish();
-    EXPECT_EQ(news(), (News{"out", "ones"})) << "no peer may write what was made ones";
+    EXPECT_EQ(news(), (News{"out", "ones"}))
+        << "no copy that a peer begins may write what was made ones";
     shared.detach();
     shared.attach(host);
     EXPECT_EQ(news(), News{}) << "still gone";

@@ -2,7 +2,9 @@
 // Purpose: whether a GPU is there, as a word in memory that its peers look at with each access: a
 // message would reach them later than the loss. Thread: written on the device loop of the GPU, read
 // on those of its peers.
-// Does not model: transfers that are on the link when the GPU goes; they arrive.
+// Does not model: transfers that are on the link when the GPU goes; they arrive, and may be seen
+// behind the ones that its VRAM is filled with. A process that is killed leaves its word as it is:
+// its peers find it there until their loops see the end of its socket.
 #pragma once
 
 #include <atomic>

@@ -50,7 +50,8 @@ public:
     /// seat is taken (start-up). `vram` outlives the port.
     void open(const Vram& vram);
 
-    /// Whether the peers find this GPU there. From the return of this on, not later.
+    /// Whether the peers find this GPU there, by the next window that they ask for; a copy that has
+    /// its windows already is not stopped.
     void set_present(bool present) { presence_.set(present); }
 
     std::span<std::byte> window(unsigned node, uint64_t offset, uint64_t length,
