@@ -60,7 +60,9 @@ std::vector<hp::Fd> take_fds(msghdr& message) {
 }  // namespace
 
 HivePort::HivePort(hp::EventLoop& loop, std::string directory, HiveSeat seat)
-    : loop_(loop), directory_(std::move(directory)), seat_(seat) {}
+    : loop_(loop), directory_(std::move(directory)), seat_(seat) {
+    ones_.fill(std::byte{0xff});
+}
 
 std::string HivePort::path_of(unsigned node) const {
     return fmt::format("{}/node{}.xgmi", directory_, node);
@@ -212,8 +214,10 @@ std::span<std::byte> HivePort::window(unsigned node, uint64_t offset, uint64_t l
         return peer->window(offset, length);
     }
     ++traffic_.absent;
+    if (write) {
+        lost_.fill(std::byte{0xff});  // an atomic reads it, too
+    }
     Page& page = write ? lost_ : ones_;
-    page.fill(std::byte{0xff});
     const auto rest = std::span(page).subspan(offset % page_size);
     return rest.first(std::min<uint64_t>(length, rest.size()));
 }

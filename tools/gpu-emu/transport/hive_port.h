@@ -92,7 +92,8 @@ private:
     hp::EventLoop::Handle listener_watch_;
     std::list<Connection> connections_;  // the latest last
     Traffic traffic_;
-    // Of nodes that are not there. Two, as a copy may go from one to the other.
+    // Of nodes that are not there. Two, as a copy may go from one to the other: nobody writes the
+    // first.
     alignas(page_size) Page ones_{};
     alignas(page_size) Page lost_{};
 };
