@@ -60,6 +60,8 @@ public:
     const Traffic& traffic() const { return traffic_; }
     /// The nodes that are there, itself apart.
     std::vector<unsigned> present_peers() const;
+    /// Peers, whether they are there or not, and who has not been heard yet.
+    std::size_t connections() const { return connections_.size(); }
 
 private:
     static constexpr std::size_t page_size = 4096;
