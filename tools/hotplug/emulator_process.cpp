@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "gpu-emu/profiles/profile.h"
 #include "hotplug/log_tail.h"
 
 namespace hotplug {
@@ -23,6 +24,12 @@ std::filesystem::path device_socket(const EmulatorSpec& spec) {
 
 std::filesystem::path trace_file(const EmulatorSpec& spec) {
     return spec.log_dir / (spec.name + ".trace");
+}
+
+/// False for a profile that nobody knows: the emulator says so.
+bool in_hive(const std::string& profile) {
+    const gpuemu::Profile* const known = gpuemu::find_profile(profile);
+    return known != nullptr && known->hive.in_hive();
 }
 
 }  // namespace
@@ -50,7 +57,7 @@ Command emulator_command(const EmulatorSpec& spec) {
     }
     if (spec.black_hole) {
         command.argv.push_back("--black-hole");
-    } else {
+    } else if (in_hive(spec.gpu.profile)) {
         command.argv.insert(command.argv.end(),
                             {"--hive", spec.socket_dir, "--node", std::to_string(spec.node)});
     }

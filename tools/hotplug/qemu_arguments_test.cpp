@@ -98,8 +98,14 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     EXPECT_EQ(value_of(argv, "--trace"), "/logs/gpu0.trace");
     EXPECT_TRUE(has(argv, "--die-with-parent"));
     EXPECT_FALSE(has(argv, "--black-hole"));
+    EXPECT_FALSE(has(argv, "--hive") || has(argv, "--node")) << "an MI300X alone";
+    spec.gpu.profile = "mi300x-hive";
+    argv = emulator_command(spec).argv;
     EXPECT_EQ(value_of(argv, "--hive"), "/s");
     EXPECT_EQ(value_of(argv, "--node"), "1");
+    spec.gpu.profile = "voodoo2";
+    EXPECT_FALSE(has(emulator_command(spec).argv, "--hive")) << "the emulator says what is wrong";
+    spec.gpu.profile = "mi300x-hive";
     spec.black_hole = true;
     spec.gpu.trace = false;
     spec.gpu.vram_mib.reset();

@@ -57,7 +57,7 @@ struct Options {
     std::string vram_bar = "mapped";
     std::optional<uint64_t> vram_mib;
     std::optional<uint16_t> device_id;
-    unsigned node = 0;
+    std::optional<unsigned> node;
     uint64_t spin_us = 0;
     bool black_hole = false;
     bool die_with_parent = false;
@@ -80,9 +80,8 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
     app.add_option(
         "--hive", options.hive,
-        "directory in which the GPUs of an XGMI hive meet; for profiles that are in one");
-    app.add_option("--node", options.node, "which GPU of its hive it is, from 0")
-        ->capture_default_str();
+        "directory in which the GPUs of an XGMI hive meet, for a profile that is in one");
+    app.add_option("--node", options.node, "which GPU of its hive it is, from 0");
     app.add_option("--spin-us", options.spin_us,
                    "after an access, look for the next one that long before sleeping: faster, and "
                    "takes a CPU")
@@ -99,10 +98,17 @@ void declare(CLI::App& app, Options& options) {
 
 /// Its place in the hive of the profile.
 void seat(Profile& profile, const Options& options) {
-    if (options.hive.empty()) {
-        throw std::runtime_error("profile " + profile.name + " needs --hive");
+    if (!profile.hive.in_hive() || options.black_hole) {
+        if (!options.hive.empty() || options.node) {
+            throw std::runtime_error(
+                "--hive and --node are for GPUs of a profile that is in a hive");
+        }
+        return;
     }
-    if (options.node >= profile.hive.nodes) {
+    if (options.hive.empty() || !options.node) {
+        throw std::runtime_error("profile " + profile.name + " needs --hive and --node");
+    }
+    if (*options.node >= profile.hive.nodes) {
         throw std::runtime_error("--node has to be less than " +
                                  std::to_string(profile.hive.nodes) + ", the size of the hive");
     }
@@ -111,7 +117,7 @@ void seat(Profile& profile, const Options& options) {
                                  std::to_string(profile.hive.segment_bytes >> 20) +
                                  " that a GPU of the hive may have");
     }
-    profile.hive.node = options.node;
+    profile.hive.node = *options.node;
 }
 
 /// The profile asked for, with what the command line changes.
@@ -131,9 +137,7 @@ Profile chosen_profile(const Options& options) {
         }
         profile.vram_bytes = *options.vram_mib << 20;
     }
-    if (profile.hive.in_hive() && !options.black_hole) {
-        seat(profile, options);
-    }
+    seat(profile, options);
     return profile;
 }
 
