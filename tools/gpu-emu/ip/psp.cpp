@@ -283,15 +283,15 @@ Psp::Session Psp::load_application(std::span<const uint32_t> payload) {
 /// False when its buffer is out of reach. The buffers of other applications are left as they are:
 /// in each of them a status of zero is success.
 bool Psp::run_application(const Session& session, uint32_t command) {
-    if (session.xgmi_buffer == 0) {
+    if (!session.xgmi_buffer) {
         return true;
     }
     std::array<std::byte, XgmiTa::shared_bytes> shared{};
-    if (!context_.memory.read(Hub::mm, 0, session.xgmi_buffer, shared)) {
+    if (!context_.memory.read(Hub::mm, 0, *session.xgmi_buffer, shared)) {
         return false;
     }
     xgmi_.run(command, shared);
-    return context_.memory.write(Hub::mm, 0, session.xgmi_buffer, shared);
+    return context_.memory.write(Hub::mm, 0, *session.xgmi_buffer, shared);
 }
 
 void Psp::program_register(uint32_t id, uint32_t value) {

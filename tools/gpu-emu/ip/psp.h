@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 
 #include "gpu-emu/core/mutator.h"
@@ -47,7 +48,8 @@ private:
 
     /// A loaded application.
     struct Session {
-        uint64_t xgmi_buffer = 0;  // shared with the driver; 0: not the application for XGMI
+        /// Of the application for XGMI: what it shares with the driver.
+        std::optional<uint64_t> xgmi_buffer;
     };
 
     static constexpr uint32_t frame_dwords = 16;

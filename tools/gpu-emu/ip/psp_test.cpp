@@ -255,12 +255,12 @@ protected:
             memory.put<char>(image + index, xgmi_ta_mark[index]);
         }
     }
-    uint64_t hive_id(uint32_t session) {
+    uint64_t hive_id(uint32_t session, uint64_t shared = buffer) {
         EXPECT_TRUE(submit(0x3, {session, 0}));  // INITIALIZE
         EXPECT_EQ(response(0), 0u);
         EXPECT_TRUE(submit(0x3, {session, 2}));  // GET_HIVE_ID
         EXPECT_EQ(response(0), 0u);
-        return memory.get<uint64_t>(buffer + 1048);
+        return memory.get<uint64_t>(shared + 1048);
     }
 };
 
@@ -268,6 +268,11 @@ TEST_F(HivePspTest, RunsTheApplicationForXgmi) {
     put_mark();
     EXPECT_EQ(hive_id(load()), XgmiTa::hive_id());
     EXPECT_EQ(memory.get<uint32_t>(buffer + XgmiTa::shared_bytes), 0u) << "and nothing behind it";
+}
+
+TEST_F(HivePspTest, ItsBufferMayBeAnywhere) {
+    put_mark();
+    EXPECT_EQ(hive_id(load(0), 0), XgmiTa::hive_id());
 }
 
 TEST_F(HivePspTest, OtherApplicationsChangeNothing) {
