@@ -3,7 +3,7 @@
 // command into a shared buffer, has the PSP run it, and reads the answer there (ta_xgmi_if.h).
 // Thread: device loop only.
 // Does not model: links that are down, sharing that is switched off, a second half of long lists
-// (flag_extend_link_record), which the driver asks for on ASICs with more nodes only.
+// (flag_extend_link_record), which the driver asks for of MP0 13.0.2 only.
 #pragma once
 
 #include <cstddef>
