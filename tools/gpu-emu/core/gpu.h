@@ -30,7 +30,7 @@ public:
     };
 
     /// Start-up; throws std::system_error when there is no memory for VRAM, std::invalid_argument
-    /// when the seat in the hive is not one, or its peers are missing.
+    /// when the seat in the hive is not one, its peers are missing, or they are too many.
     Gpu(const Profile& profile, Options options, EngineKicker& kicker);
     ~Gpu() override;
 

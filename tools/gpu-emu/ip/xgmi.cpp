@@ -5,6 +5,9 @@
 // Does not model: see xgmi.h.
 #include "gpu-emu/ip/xgmi.h"
 
+#include <stdexcept>
+#include <string>
+
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
 #include "gpu-emu/ip/regs/smuio_13_0_3.h"
@@ -27,6 +30,16 @@ struct HubRegisters {
 
 }  // namespace
 
+Xgmi::Xgmi(const Profile& profile, RegisterFile& registers)
+    : profile_(profile), registers_(registers) {
+    constexpr std::size_t largest_hive = xgmi::smn_pcs_state_hist1.size() + 1;
+    if (profile.hive.nodes > largest_hive) {
+        throw std::invalid_argument("a hive of " + std::to_string(profile.hive.nodes) +
+                                    " nodes: the ports are enough for " +
+                                    std::to_string(largest_hive));
+    }
+}
+
 void Xgmi::reset(ResetKind) {
     const HiveSeat& hive = profile_.hive;
     const IpInstance& gc_ip = profile_.ip(HwId::GC);
@@ -47,7 +60,7 @@ void Xgmi::reset(ResetKind) {
     }
     registers_.raw(at(profile_.ip(HwId::SMUIO), smuio::regSMUIO_MCM_CONFIG)) =
         smuio::SMUIO_MCM_CONFIG__SOCKET_ID::set(0, hive.node);
-    // A link to each of the others; the AID has two ports.
+    // A link to each of the others.
     for (unsigned link = 0; link < xgmi::smn_pcs_state_hist1.size(); ++link) {
         registers_.preset_far(xgmi::smn_pcs_state_hist1[link], link < hive.nodes - 1
                                                                    ? xgmi::XGMI_STATE_LS0

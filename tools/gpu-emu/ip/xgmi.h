@@ -2,8 +2,9 @@
 // Purpose: what the registers of a GPU in an XGMI hive say of the hive: its size, which node this
 // is, where the memory of the nodes is, and that the links are up.
 // Thread: device loop only.
-// Does not model: links that are down, the errors and counters of the links. What goes over them is
-// FrameBuffer's (mem/frame_buffer.h).
+// Does not model: hives in which a node has no port of its first AID for each of the others, links
+// that are down, the errors and counters of the links. What goes over them is FrameBuffer's
+// (mem/frame_buffer.h).
 #pragma once
 
 #include "gpu-emu/core/register_file.h"
@@ -14,8 +15,9 @@ namespace gpuemu {
 
 class Xgmi : public IpBlock {
 public:
-    Xgmi(const Profile& profile, RegisterFile& registers)
-        : profile_(profile), registers_(registers) {}
+    /// Throws std::invalid_argument when the hive has more nodes than there are ports for
+    /// (start-up).
+    Xgmi(const Profile& profile, RegisterFile& registers);
 
     void reset(ResetKind kind) override;
 

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
+
 #include "gpu-emu/ip/registers.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
@@ -58,6 +60,14 @@ TEST_F(XgmiTest, SocketAndLinks) {
     // xgmi_v6_4_get_link_status() of links 0 and 1.
     EXPECT_EQ(registers.read_far(0x11a00070) & 0xff, 0x81u) << "up";
     EXPECT_EQ(registers.read_far(0x11b00070) & 0xff, 0xd1u) << "nobody behind it";
+}
+
+TEST_F(XgmiTest, AHiveIsNotLargerThanThePortsAllow) {
+    profile.hive.nodes = 3;
+    Xgmi(profile, registers).reset(ResetKind::cold);
+    EXPECT_EQ(registers.read_far(0x11b00070) & 0xff, 0x81u) << "both ports lead to somebody";
+    profile.hive.nodes = 4;
+    EXPECT_THROW(Xgmi(profile, registers), std::invalid_argument);
 }
 
 }  // namespace
