@@ -216,6 +216,9 @@ void run(const Options& options) {
     if (options.black_hole) {
         gate.vanish();
     }
+    if (gpu) {
+        gpu->set_reset_witness([&] { gate.function_reset(); });
+    }
 
     std::optional<ControlServer> control;
     if (!options.control.empty()) {

@@ -217,7 +217,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 10> verbs = {{
+    static constexpr std::array<Verb, 11> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -250,6 +250,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"vanish_after", "accesses", any_count,
          [](LossGate& gate, uint64_t accesses) {
              gate.vanish_after(accesses);
+             return hp::Result<void>();
+         }},
+        {"vanish_after_reset", "accesses", any_count,
+         [](LossGate& gate, uint64_t accesses) {
+             gate.vanish_after_reset(accesses);
              return hp::Result<void>();
          }},
         {"vanish_asleep", nullptr, 0,

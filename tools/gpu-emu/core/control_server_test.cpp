@@ -199,6 +199,11 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     std::array<std::byte, 4> raw{};
     gate->read(Region::bar5, 0, raw);
     EXPECT_EQ(gate->state(), LossGate::State::ones);
+    gate->restore();
+    EXPECT_TRUE(ok({{"do", "vanish_after_reset"}, {"accesses", 1}}));
+    gate->function_reset();
+    gate->read(Region::bar5, 0, raw);
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
 }
 
 TEST_F(ControlServerTest, CountersNameTheLateAccesses) {

@@ -112,6 +112,7 @@ struct Gpu::Impl {
     std::vector<std::unique_ptr<IpBlock>> more_blocks;  // that not all profiles have
     std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
 
+    std::function<void()> reset_witness;
     PciHost* host = nullptr;
     uint64_t unowned_doorbells = 0;
 
@@ -239,6 +240,9 @@ void Gpu::Impl::run_pending_resets() {
     if (pending_reset) {
         hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
         reset(*pending_reset);
+        if (reset_witness) {
+            reset_witness();
+        }
     } else if (std::exchange(pending_engine_reset, false)) {
         hp::log::info("reset", {{"kind", "mode2"}});
         pending_sdma_reset = 0;
@@ -458,6 +462,10 @@ uint64_t Gpu::mutations() const {
 
 void Gpu::set_mutation_witness(Mutator::Witness witness) {
     impl_->mutator.set_witness(std::move(witness));
+}
+
+void Gpu::set_reset_witness(std::function<void()> witness) {
+    impl_->reset_witness = std::move(witness);
 }
 
 void Gpu::interrupt(const InterruptEntry& entry) {

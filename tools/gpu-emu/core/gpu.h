@@ -4,6 +4,7 @@
 // Does not model: loss and witness of accesses, which LossGate (core/loss_gate.h) puts around any function.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -58,6 +59,8 @@ public:
     void make_honest();
     uint64_t mutations() const;
     void set_mutation_witness(Mutator::Witness witness);
+    /// Called when the driver has reset all of the GPU: mode 1, or a function level reset.
+    void set_reset_witness(std::function<void()> witness);
 
     /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
     void interrupt(const InterruptEntry& entry);

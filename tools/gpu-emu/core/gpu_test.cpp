@@ -185,6 +185,19 @@ TEST_F(GpuTest, Mode1ResetOfTheSmuKeepsConfigSpace) {
     EXPECT_EQ(get(Region::config, 0x24) & 0xfffffff0, 0xfaa00000u);
 }
 
+TEST_F(GpuTest, WhoWantsToKnowIsToldOfResetsOfTheWholeGpu) {
+    int resets = 0;
+    gpu.set_reset_witness([&] { ++resets; });
+    set(MP1_C2PMSG_82, 1u << 1);
+    set(MP1_C2PMSG_66, 0x4d);  // one SDMA instance
+    EXPECT_EQ(resets, 0);
+    set(MP1_C2PMSG_82, 1);
+    set(MP1_C2PMSG_66, 3);  // GfxDriverReset
+    EXPECT_EQ(resets, 1) << "with the message, not with the next access";
+    gpu.reset();
+    EXPECT_EQ(resets, 1) << "the bus did that";
+}
+
 TEST_F(GpuTest, ResetAskedForByAnEngineWaitsForTheNextAccess) {
     start_sos();
     gpu.registers().write(MP1_C2PMSG_82, 1);

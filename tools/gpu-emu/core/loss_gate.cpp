@@ -86,6 +86,12 @@ void LossGate::vanish_after(uint64_t accesses) {
     }
 }
 
+void LossGate::function_reset() {
+    if (vanish_after_reset_ != 0) {
+        vanish_after(std::exchange(vanish_after_reset_, 0));
+    }
+}
+
 void LossGate::vanish_asleep() {
     vanish_asleep_ = true;
     fall_asleep();
@@ -101,6 +107,7 @@ void LossGate::fall_asleep() {
 void LossGate::lose(std::optional<Access> at) {
     const Vanishing how{.accesses = accesses_, .prefix = prefix_, .at = at};
     vanish_after(0);
+    vanish_after_reset_ = 0;
     vanish_asleep_ = false;
     after_loss_ = {};
     first_after_loss_.clear();

@@ -35,7 +35,7 @@ struct Access {
 /// How the function vanished.
 struct Vanishing {
     uint64_t accesses = 0;  // since the client attached
-    /// Of the accesses since vanish_after() was asked for, when it was: how many there were, and
+    /// Of the accesses that vanish_after() counted, if it was asked for: how many there were, and
     /// what they were, in their order. Equal digests stand for equal sequences of kinds, regions
     /// and offsets; values and DMA addresses, which are the guest's allocations, are not in them.
     struct Prefix {
@@ -105,9 +105,14 @@ public:
     /// Vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA count. 0
     /// disarms.
     void vanish_after(uint64_t accesses);
+    /// As vanish_after(), from the next reset of the function by its driver on: 1 is the first
+    /// access behind it. 0 disarms.
+    void vanish_after_reset(uint64_t accesses) { vanish_after_reset_ = accesses; }
     /// Vanishes once the host has put the function into D3hot: a board that is taken out of a
     /// machine that sleeps.
     void vanish_asleep();
+    /// The function's part of vanish_after_reset(): its driver has reset it.
+    void function_reset();
     /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
     /// black hole is gone from its first moment, and learns in this way that it stands for a loss.
     void reset_counters();
@@ -168,6 +173,7 @@ private:
     uint64_t drop_interrupts_ = 0;
     uint64_t duplicate_interrupts_ = 0;
     uint64_t vanish_after_ = 0;
+    uint64_t vanish_after_reset_ = 0;
     bool vanish_asleep_ = false;
     bool present_ = false;                     // as on_presence was told
     std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited

@@ -242,6 +242,38 @@ TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
     EXPECT_EQ(watcher.seen.back(), "vanished 3");
 }
 
+TEST_F(LossGateTest, ItVanishesSoManyAccessesBehindAReset) {
+    gate.function_reset();
+    gate.vanish_after_reset(2);
+    for (int access = 0; access < 10; ++access) {
+        read(Region::bar5);
+    }
+    EXPECT_EQ(gate.state(), LossGate::State::present) << "no reset yet";
+    gate.function_reset();
+    EXPECT_EQ(read(Region::bar5), alive);
+    EXPECT_EQ(read(Region::bar5), ones);
+    EXPECT_EQ(watcher.last.prefix->accesses, 1u);
+
+    gate.restore();
+    gate.function_reset();
+    for (int access = 0; access < 10; ++access) {
+        read(Region::bar5);
+    }
+    EXPECT_EQ(gate.state(), LossGate::State::present) << "asked for once";
+}
+
+TEST_F(LossGateTest, ALossEndsTheWaitForAReset) {
+    gate.vanish_after_reset(1);
+    gate.vanish();
+    gate.restore();
+    gate.function_reset();
+    EXPECT_EQ(read(Region::bar5), alive);
+    gate.vanish_after_reset(1);
+    gate.vanish_after_reset(0);
+    gate.function_reset();
+    EXPECT_EQ(read(Region::bar5), alive);
+}
+
 TEST_F(LossGateTest, TheAccessThatFoundNobodyIsNamed) {
     read(Region::bar5, 4);
     gate.vanish_after(3);
