@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
 #include "hotplug/check.h"
 
@@ -45,6 +47,14 @@ Deadline watch(std::chrono::milliseconds limit) {
 
 std::string seconds_text(std::chrono::milliseconds time) {
     return fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1000);
+}
+
+std::optional<uint64_t> number_at(const nlohmann::json& answer, const std::string& pointer) {
+    const nlohmann::json::json_pointer place(pointer);
+    if (!answer.contains(place) || !answer.at(place).is_number_unsigned()) {
+        return std::nullopt;
+    }
+    return answer.at(place).get<uint64_t>();
 }
 
 void replace_all(std::string& text, const std::string& from, const std::string& to) {
@@ -214,12 +224,18 @@ hp::Result<void> RowRun::perform(const AskStep& step) {
     if (!answer) {
         return tl::unexpected(answer.error());
     }
-    for (const auto& [pointer, least] : step.at_least) {
+    for (const auto& [pointer, value] : step.is) {
         const nlohmann::json::json_pointer place(pointer);
-        if (!answer->contains(place) || !answer->at(place).is_number_unsigned() ||
-            answer->at(place).get<uint64_t>() < least) {
-            return hp::fail(
-                fmt::format("{} is not at least {}: {}", pointer, least, answer->dump()));
+        if (!answer->contains(place) || answer->at(place) != value) {
+            return hp::fail(fmt::format("{} is not {}: {}", pointer, value.dump(), answer->dump()));
+        }
+    }
+    const nlohmann::json before = std::exchange(answers_[step.on], *answer);
+    for (const auto& [pointer, growth] : step.more) {
+        const auto had = number_at(before, pointer), has = number_at(*answer, pointer);
+        if (!had || !has || *has < *had || *has - *had < growth) {
+            return hp::fail(fmt::format("{} has not grown by {}: {}, before {}", pointer, growth,
+                                        answer->dump(), before.dump()));
         }
     }
     return {};
@@ -490,7 +506,7 @@ hp::Result<void> RowRun::perform(const ShellStep& step) {
 }
 
 hp::Result<void> RowRun::perform(const WaitStep& step) {
-    return bed_.wait_kernel_text(log_from_, step.text, Deadline::after(step.deadline));
+    return bed_.wait_kernel_text(log_from_, expand(step.text), Deadline::after(step.deadline));
 }
 
 hp::Result<void> RowRun::perform(const ExpectStep& step) {

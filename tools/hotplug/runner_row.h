@@ -3,6 +3,8 @@
 // Thread: one at a time.
 #pragma once
 
+#include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
@@ -89,6 +91,8 @@ private:
     size_t log_from_ = 0;
     std::vector<GuestClient> clients_;
     Orphans orphans_;
+    /// What the emulators said when they were asked last.
+    std::map<Role, nlohmann::json> answers_;
     bool lost_ = false;         // the victim is not back
     bool silent_ = false;       // the guest does not answer: each question would cost its deadline
     bool faulty_ = false;       // an emulator was told to misbehave

@@ -217,7 +217,8 @@ public:
         if (request.at("do") == "explode") {
             return hp::fail("unknown request");
         }
-        return nlohmann::json{{"hive", {{"reads", 3U}, {"peers", {1U}}}}};
+        const auto reads = static_cast<unsigned>(3 * requests.size());
+        return nlohmann::json{{"state", "present"}, {"hive", {{"reads", reads}, {"peers", {1U}}}}};
     }
     hp::Result<uint64_t> mutations(size_t slot) override { return 10 + slot; }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
@@ -504,12 +505,11 @@ TEST_F(RunnerTest, HigherMinorsAreALeakOnlyWhenNobodyHeldTheOldOnes) {
 }
 
 TEST_F(RunnerTest, FailedWaitAndShellNameTheStep) {
-    scenario_.steps = {ShellStep{"echo $VICTIM", 0, "0000:01:00.0"}, WaitStep{"Already disabled"}};
+    scenario_.steps = {ShellStep{"echo $VICTIM", 0, "0000:01:00.0"}, WaitStep{"$VICTIM: gone"}};
     scenario_.checks = {};
     const RowResult row = run_one();
-    EXPECT_EQ(
-        row.find(Check::steps)->evidence[0],
-        "step 'wait for Already disabled': waited for the kernel log line 'Already disabled'");
+    EXPECT_EQ(row.find(Check::steps)->evidence[0],
+              "step 'wait for $VICTIM: gone': waited for the kernel log line '0000:01:00.0: gone'");
 }
 
 TEST_F(RunnerTest, ShellChecksStatusAndOutput) {
@@ -919,19 +919,39 @@ TEST_F(RunnerTest, AnswerOfAnEmulatorIsJudgedAndTheGuestStaysInUse) {
     scenario_.checks = {};
     const Row row{&scenario_, nullptr, 0};
     GuestHistory history;
-    const auto asked = [&](const char* pointer, uint64_t least) {
-        scenario_.steps = {AskStep{{{"do", "status"}}, Role::bystander, {{pointer, least}}}};
+    const AskStep first{{{"do", "status"}}, Role::bystander};
+    const auto asked = [&](const AskStep& judged) {
+        bed.requests.clear();
+        scenario_.steps = {first, AskStep{{{"do", "status"}}, Role::victim}, judged};
         return RowRun(bed, row, progress_, history).run();
     };
-    const RowResult enough = asked("/hive/reads", 3);
-    EXPECT_EQ(failures(enough), Checks{});
+    const auto more = [&](const char* pointer, uint64_t growth) {
+        AskStep judged = first;
+        judged.more = {{pointer, growth}};
+        return asked(judged);
+    };
+    const auto is = [&](const char* pointer, const nlohmann::json& value) {
+        AskStep judged = first;
+        judged.is = {{pointer, value}};
+        return asked(judged);
+    };
+    const RowResult enough = more("/hive/reads", 6);
+    EXPECT_EQ(failures(enough), Checks{}) << "3 when it was asked first, 9 when it was last";
     EXPECT_EQ(enough.unfit, "");
     EXPECT_EQ(bed.requests.at(0).first, 1U);
-    EXPECT_EQ(asked("/hive/reads", 4).find(Check::steps)->evidence.at(0),
-              "step 'ask {\"do\":\"status\"} of bystander': /hive/reads is not at least 4: "
-              "{\"hive\":{\"peers\":[1],\"reads\":3}}");
-    EXPECT_FALSE(asked("/hive/writes", 0).find(Check::steps)->passed) << "it is not there";
-    EXPECT_FALSE(asked("/hive/peers", 0).find(Check::steps)->passed) << "it is no number";
+    EXPECT_EQ(more("/hive/reads", 7).find(Check::steps)->evidence.at(0),
+              "step 'ask {\"do\":\"status\"} of bystander': /hive/reads has not grown by 7: "
+              "{\"hive\":{\"peers\":[1],\"reads\":9},\"state\":\"present\"}, before "
+              "{\"hive\":{\"peers\":[1],\"reads\":3},\"state\":\"present\"}");
+    EXPECT_FALSE(more("/hive/writes", 1).find(Check::steps)->passed) << "it is not there";
+    EXPECT_FALSE(more("/hive/peers", 1).find(Check::steps)->passed) << "it is no number";
+
+    EXPECT_EQ(failures(is("/state", "present")), Checks{});
+    EXPECT_EQ(failures(is("/hive/reads", 9)), Checks{});
+    EXPECT_EQ(is("/state", "ones").find(Check::steps)->evidence.at(0),
+              "step 'ask {\"do\":\"status\"} of bystander': /state is not \"ones\": "
+              "{\"hive\":{\"peers\":[1],\"reads\":9},\"state\":\"present\"}");
+    EXPECT_FALSE(is("/mood", "good").find(Check::steps)->passed) << "it is not there";
 }
 
 TEST_F(RunnerTest, AccessOfTheRowAndWhatIsUnderWayAreHandedOn) {

@@ -112,16 +112,18 @@ struct EmulateStep {
     bool hostile() const { return request.at("do") == "hostile"; }
 };
 
-/// Asks the emulator of a GPU, whose answer must have numbers that are not less than these.
+/// Asks the emulator of a GPU, and judges the answer by JSON pointer.
 struct AskStep {
     nlohmann::json request;  ///< as in EmulateStep; one that changes nothing
     Role on = Role::victim;
-    std::vector<std::pair<std::string, uint64_t>> at_least;  ///< by JSON pointer
+    std::vector<std::pair<std::string, nlohmann::json>> is = {};  ///< texts and numbers
+    /// By how much numbers have to have grown since the step before that asked this GPU.
+    std::vector<std::pair<std::string, uint64_t>> more = {};
 };
 
 /// Waits for a line of the kernel log that contains `text`, from the row's start on.
 struct WaitStep {
-    std::string text;
+    std::string text;  ///< shell-like $VARIABLES are filled in, see ShellStep
     std::chrono::milliseconds deadline{10'000};
 };
 

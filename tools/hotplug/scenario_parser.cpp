@@ -90,6 +90,13 @@ public:
         return value_.get<int64_t>();
     }
 
+    nlohmann::json scalar() const {
+        if (!value_.is_string() && !value_.is_number_integer() && !value_.is_boolean()) {
+            refuse("expected a text, a whole number, true or false");
+        }
+        return nlohmann::json::parse(value_.dump());
+    }
+
     std::chrono::milliseconds seconds() const {
         const double value = value_.is_number() ? value_.get<double>() : -1;
         if (value <= 0 || value > 3600) {
@@ -250,18 +257,36 @@ Step read_emulate(const Node& node) {
     return step;
 }
 
+/// The members of an object that is about places in an answer.
+std::vector<std::pair<std::string, Node>> read_places(const Node& node) {
+    auto places = node.members();
+    for (const auto& [pointer, value] : places) {
+        if (!pointer.starts_with('/') || pointer.find('~') != std::string::npos) {
+            value.refuse(fmt::format("'{}' is no place in an answer: write /hive/reads", pointer));
+        }
+    }
+    if (places.empty()) {
+        node.refuse("names no place in the answer");
+    }
+    return places;
+}
+
 Step read_ask(const Node& node) {
-    node.allow({"ask", "on", "at_least"});
+    node.allow({"ask", "on", "is", "more"});
     AskStep step;
     step.request = node.at("ask").request();
     if (node.has("on")) {
         step.on = read_role(node.at("on"));
     }
-    for (const auto& [pointer, least] : node.at("at_least").members()) {
-        if (!pointer.starts_with('/') || pointer.find('~') != std::string::npos) {
-            least.refuse(fmt::format("'{}' is no place in an answer: write /hive/reads", pointer));
+    if (node.has("is")) {
+        for (const auto& [pointer, value] : read_places(node.at("is"))) {
+            step.is.emplace_back(pointer, value.scalar());
         }
-        step.at_least.emplace_back(pointer, least.integer(0, std::numeric_limits<int64_t>::max()));
+    }
+    if (node.has("more")) {
+        for (const auto& [pointer, value] : read_places(node.at("more"))) {
+            step.more.emplace_back(pointer, value.integer(1, std::numeric_limits<int64_t>::max()));
+        }
     }
     return step;
 }
@@ -461,9 +486,10 @@ Limits read_limits(const Node& node) {
 }
 
 /// What each step needs from those before it: a client before it is told something, a loss before a
-/// recovery.
+/// recovery, a number before it has to be more.
 void check_order(const std::vector<Step>& steps, const std::string& where) {
     std::vector<std::string> clients;
+    std::vector<Role> asked;
     bool lost = false;
     for (const Step& step : steps) {
         const auto refuse = [&](const std::string& why) {
@@ -488,6 +514,12 @@ void check_order(const std::vector<Step>& steps, const std::string& where) {
         } else if (const auto* await = std::get_if<AwaitStep>(&step)) {
             need_client(await->client);
             std::erase(clients, await->client);
+        } else if (const auto* ask = std::get_if<AskStep>(&step)) {
+            const bool known = std::find(asked.begin(), asked.end(), ask->on) != asked.end();
+            if (!ask->more.empty() && !known) {
+                refuse("says 'more', and no step before it asks that GPU");
+            }
+            asked.push_back(ask->on);
         } else if (std::holds_alternative<LoseStep>(step)) {
             if (lost) {
                 refuse("loses a GPU that is lost already");

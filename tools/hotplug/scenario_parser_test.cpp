@@ -28,7 +28,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"settle": 0.5},
         {"recover": {"device_id": "0x74a5", "vram_mib": 2048}},
         {"await": "holder@victim", "seconds": 3},
-        {"ask": {"do": "status"}, "on": "bystander", "at_least": {"/hive/reads": 4}}
+        {"ask": {"do": "status"}, "on": "bystander", "is": {"/state": "ones", "/a/b": 7}},
+        {"ask": {"do": "status"}, "on": "bystander", "more": {"/hive/reads": 4}}
     ],
     "checks": ["replug"],
     "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
@@ -44,7 +45,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->variants[2].tags, std::vector<std::string>{"more"});
     EXPECT_EQ(scenario->variants[2].steps.size(), 1U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
-    ASSERT_EQ(scenario->steps.size(), 11U);
+    ASSERT_EQ(scenario->steps.size(), 12U);
     const auto& tell = std::get<TellStep>(scenario->steps[1]);
     EXPECT_EQ(tell.answer, "read");
     EXPECT_EQ(tell.deadline, std::chrono::seconds(6));
@@ -64,7 +65,10 @@ TEST(ScenarioParser, ReadsEveryMember) {
     const auto& ask = std::get<AskStep>(scenario->steps[10]);
     EXPECT_EQ(ask.request, (nlohmann::json{{"do", "status"}}));
     EXPECT_EQ(ask.on, Role::bystander);
-    EXPECT_EQ(ask.at_least, (std::vector<std::pair<std::string, uint64_t>>{{"/hive/reads", 4}}));
+    EXPECT_EQ(ask.is, (std::vector<std::pair<std::string, nlohmann::json>>{{"/state", "ones"},
+                                                                           {"/a/b", 7}}));
+    EXPECT_EQ(std::get<AskStep>(scenario->steps[11]).more,
+              (std::vector<std::pair<std::string, uint64_t>>{{"/hive/reads", 4}}));
     EXPECT_EQ(scenario->limits.removal, std::chrono::seconds(20));
     EXPECT_EQ(scenario->limits.watch, std::chrono::seconds(30));
     EXPECT_EQ(scenario->limits.accesses, 7U);
@@ -152,12 +156,18 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps/0: 'seconds' belongs to 'answer'"},
         Bad{STEPS(R"({"emulate": "vanish"})"),
             "x.json: /steps/0/emulate: expected a request of the emulator's control socket"},
-        Bad{STEPS(R"({"ask": {"do": "status"}})"),
-            "x.json: /steps/0: member 'at_least' is missing"},
-        Bad{STEPS(R"({"ask": {"do": "status"}, "at_least": {"reads": 1}})"),
-            "x.json: /steps/0/at_least/reads: 'reads' is no place in an answer: write /hive/reads"},
-        Bad{STEPS(R"({"ask": {"do": "status"}, "at_least": {"/hive/reads": -1}})"),
-            "x.json: /steps/0/at_least//hive/reads: expected a whole number from 0"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "is": {"reads": 1}})"),
+            "x.json: /steps/0/is/reads: 'reads' is no place in an answer: write /hive/reads"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "is": {"/state": []}})"),
+            "x.json: /steps/0/is//state: expected a text, a whole number, true or false"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "is": {}})"),
+            "x.json: /steps/0/is: names no place in the answer"},
+        Bad{STEPS(R"({"ask": {"do": "status"}, "more": {"/hive/reads": 0}})"),
+            "x.json: /steps/0/more//hive/reads: expected a whole number from 1"},
+        Bad{STEPS(R"({"ask": {"do": "status"}}, )"
+                  R"({"ask": {"do": "status"}, "on": "bystander", "more": {"/hive/reads": 1}})"),
+            "x.json: /steps: step 'ask {\"do\":\"status\"} of bystander' says 'more', and no step "
+            "before it asks that GPU"},
         Bad{STEPS(R"({"start": "a"}, {"await": "a@victim"}, {"stop": "a@victim"})"),
             "x.json: /steps: step 'stop a@victim' names a client that no step before"},
         Bad{STEPS(R"({"start": "a"}, {"start": "a"})"),
