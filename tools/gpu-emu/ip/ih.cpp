@@ -9,6 +9,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu-emu/ip/pasid_luts.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "lib/log.h"
 
@@ -47,15 +48,18 @@ void Ih::reset(ResetKind) {
     wptr_ = 0;
     overflow_ = false;
     luts_ = {};
-    for (const Reg zero :
-         {oss::regIH_RB_CNTL, oss::regIH_RB_RPTR, oss::regIH_RB_WPTR, oss::regIH_RB_CNTL_RING1,
-          oss::regIH_CHICKEN, oss::regIH_VMID_LUT_INDEX}) {
+    for (const Reg zero : {oss::regIH_RB_CNTL, oss::regIH_RB_RPTR, oss::regIH_RB_WPTR,
+                           oss::regIH_RB_CNTL_RING1, oss::regIH_CHICKEN}) {
         reg(zero) = 0;
+    }
+    if (const auto index = PasidLuts::index(ip_)) {
+        reg(*index) = 0;
     }
 }
 
 uint32_t& Ih::lut_entry(uint32_t dword) {
-    const uint32_t node = oss::IH_VMID_LUT_INDEX__INDEX::get(reg(oss::regIH_VMID_LUT_INDEX));
+    const auto index = PasidLuts::index(ip_);
+    const uint32_t node = index ? oss::IH_VMID_LUT_INDEX__INDEX::get(reg(*index)) : 0;
     return luts_[node].at(dword - at(ip_, oss::regIH_VMID_0_LUT));
 }
 

@@ -8,6 +8,7 @@
 
 #include <functional>
 
+#include "gpu-emu/ip/pasid_luts.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/test_memory.h"
 
@@ -240,6 +241,21 @@ TEST_F(IhTest, EachNodeHasItsTableOfVmids) {
     ih.reset(ResetKind::flr);
     EXPECT_EQ(get(oss::regIH_VMID_LUT_INDEX), 0u);
     EXPECT_EQ(get(oss::regIH_VMID_0_LUT), 0u);
+}
+
+TEST_F(IhTest, Osssys5HasOneTableOfVmids) {
+    const Profile& navi21 = *find_profile("navi21");
+    const IpInstance& osssys = navi21.ip(HwId::OSSSYS);
+    RegisterFile file{2u << 20};
+    Ih one{{navi21, file, memory, [] {}, [] { return uint64_t{1}; }, mutator}};
+    one.reset(ResetKind::cold);
+    file.write(at(osssys, oss::regIH_VMID_0_LUT), 0x8005);
+    file.write(at(osssys, oss::regIH_VMID_LUT_INDEX), 5);  // IH_VF_RB1_STATUS3
+    EXPECT_EQ(file.read(at(osssys, oss::regIH_VMID_0_LUT)), 0x8005u);
+    PasidLuts luts(osssys, file);
+    luts.write(0, oss::regIH_VMID_0_LUT, 8, 0x8008);
+    EXPECT_EQ(luts.read(3, oss::regIH_VMID_0_LUT, 8), 0x8008u);
+    EXPECT_EQ(file.read(at(osssys, oss::regIH_VMID_LUT_INDEX)), 5u);
 }
 
 }  // namespace

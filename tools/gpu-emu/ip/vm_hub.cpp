@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/pasid_luts.h"
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
@@ -238,22 +239,15 @@ bool VmHub::wants_interrupt(const VmFault& fault) {
 }
 
 /// The table of the hub's own node is written by the hardware scheduler. The driver writes the
-/// PASIDs of its own VMIDs without choosing a node, which is then the first.
+/// PASIDs of its own VMIDs without choosing a node, which is then the first die: another die may
+/// have given that VMID to somebody else (gmc_v9_0_emit_pasid_mapping()).
 uint16_t VmHub::pasid(unsigned vmid) {
-    const IpInstance& osssys = context_.profile.ip(HwId::OSSSYS);
-    const uint32_t lut = at(osssys, layout_.IH_VMID_0_LUT) + vmid;
-    const uint32_t index_dword = at(osssys, osssys_4_4_2::regIH_VMID_LUT_INDEX);
-    const uint32_t index = context_.registers.read(index_dword);
-    uint32_t found = 0;
-    for (const uint32_t node : {uint32_t{layout_.ih_node}, uint32_t{ih_node_of_aid(0)}}) {
-        context_.registers.write(index_dword, node);
-        found = osssys_4_4_2::IH_VMID_LUT__PASID::get(context_.registers.read(lut));
-        if (found != 0) {
-            break;
-        }
+    PasidLuts luts(context_.profile.ip(HwId::OSSSYS), context_.registers);
+    const uint16_t scheduled = luts.read(layout_.ih_node, layout_.IH_VMID_0_LUT, vmid);
+    if (scheduled != 0 || layout_.ih_node >= ih_node_of_aid(1)) {
+        return scheduled;
     }
-    context_.registers.write(index_dword, index);
-    return static_cast<uint16_t>(found);
+    return luts.read(ih_node_of_aid(0), layout_.IH_VMID_0_LUT, vmid);
 }
 
 void VmHub::raise(const VmFault& fault) {

@@ -150,7 +150,7 @@ TEST(HubsOfSeveralXccs, AFaultIsOfTheirNodeAndOfTheProcessThatHasTheVmidThere) {
     const uint32_t index = at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_VMID_LUT_INDEX);
     registers.write(index, 9);  // by the scheduler: the third XCC, on the third AID
     registers.write(lut + 8, 0x8009);
-    registers.write(index, 0);  // by the driver, for all
+    registers.write(index, 0);  // by the driver, for its VMIDs of the first XCC
     registers.write(lut + 8, 0x8000);
     registers.write(lut + 3, 0x8001);
     registers.write(index, 6);
@@ -161,8 +161,15 @@ TEST(HubsOfSeveralXccs, AFaultIsOfTheirNodeAndOfTheProcessThatHasTheVmidThere) {
     ASSERT_EQ(sink.entries.size(), 2u);
     EXPECT_EQ(sink.entries[0].node_id, 9);
     EXPECT_EQ(sink.entries[0].pasid, 0x8009);
-    EXPECT_EQ(sink.entries[1].pasid, 0x8001);
+    EXPECT_EQ(sink.entries[1].pasid, 0) << "not whose VMID 3 it is at the first XCC";
     EXPECT_EQ(registers.read(index), 6u) << "as it was";
+    const VmHubLayout first_layout = gfx_hub_layout(profile, 0);
+    VmHub first{{profile, registers, sink, clock}, first_layout};
+    first.reset(ResetKind::cold);
+    registers.raw(at(first_layout.ip, first_layout.VM_CONTEXT0_CNTL) + 3) = 1 << 15;
+    first.report({Hub::gfx, 3, 0x1000, false, VmFault::Reason::not_valid});
+    ASSERT_EQ(sink.entries.size(), 3u);
+    EXPECT_EQ(sink.entries[2].pasid, 0x8001);
 }
 
 TEST(Navi21Hubs, LieElsewhereAndSayWhoTheyAre) {

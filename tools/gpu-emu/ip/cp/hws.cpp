@@ -52,6 +52,8 @@ Hws::Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& sl
     };
     const GcLayout gc = gc_layout(context.profile, context.xcc);
     const unsigned aid = gc.ip.instance / 2;
+    gfx_node_ = gc.ih_node;
+    mm_node_ = ih_node_of_aid(aid);
     add_hub(gfx_hub_layout(context.profile, context.xcc));
     if (aid < context.profile.aids()) {
         add_hub(mm_hub_layout(context.profile, aid));
@@ -61,9 +63,7 @@ Hws::Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& sl
             at(*athub, athub->major == 2 ? mmATC_VMID0_PASID_MAPPING : regATC_VMID0_PASID_MAPPING);
     }
     if (const IpInstance* osssys = find_ip(context.profile, HwId::OSSSYS)) {
-        pasid_luts_ = {{gc.ih_node, at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT)},
-                       {ih_node_of_aid(aid), at(*osssys, osssys_4_4_2::regIH_VMID_0_LUT_MM)}};
-        pasid_lut_index_dword_ = at(*osssys, osssys_4_4_2::regIH_VMID_LUT_INDEX);
+        pasid_luts_.emplace(*osssys, context.registers);
     }
 }
 
@@ -322,13 +322,10 @@ void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
         context_.registers.write(*pasid_mapping_dword_ + process.vmid,
                                  ATC_VMID0_PASID_MAPPING__VALID_MASK | process.pasid);
     }
-    if (!pasid_luts_.empty()) {
-        const uint32_t index = context_.registers.read(pasid_lut_index_dword_);
-        for (const PasidLut& lut : pasid_luts_) {
-            context_.registers.write(pasid_lut_index_dword_, lut.node);
-            context_.registers.write(lut.dword + process.vmid, process.pasid);
-        }
-        context_.registers.write(pasid_lut_index_dword_, index);
+    if (pasid_luts_) {
+        namespace oss = osssys_4_4_2;
+        pasid_luts_->write(gfx_node_, oss::regIH_VMID_0_LUT, process.vmid, process.pasid);
+        pasid_luts_->write(mm_node_, oss::regIH_VMID_0_LUT_MM, process.vmid, process.pasid);
     }
 }
 

@@ -20,6 +20,7 @@
 #include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/xcc_group.h"
 #include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/pasid_luts.h"
 
 namespace gpuemu {
 
@@ -76,13 +77,8 @@ private:
     Oddities& oddities_;
     std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of the hubs of XCC and AID
     std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
-    /// In OSSSYS: the tables that say whose VMID it is, one for each node behind one window.
-    struct PasidLut {
-        uint8_t node;
-        uint32_t dword;  // VMID 0's
-    };
-    std::vector<PasidLut> pasid_luts_;  // of both hubs
-    uint32_t pasid_lut_index_dword_ = 0;
+    std::optional<PasidLuts> pasid_luts_;           // nothing: there is no OSSSYS
+    uint8_t gfx_node_ = 0, mm_node_ = 0;            // of the interrupts of both hubs
     uint32_t vmid_mask_ = 0;
     uint64_t queue_mask_ = 0;
     std::vector<Process> processes_;  // of the current run list
