@@ -178,6 +178,9 @@ void Hws::map_compute(unsigned slot, MapRequest request) {
         if (gc_9_4_3::CP_HQD_AQL_CONTROL__CONTROL0::get(*aql_control) != 0) {
             request.owner.role = role();
         } else if (*target != place.virtual_id) {
+            if (*target >= place.count && place.virtual_id == 0) {
+                oddities_.note("pm4_queue_of_no_xcc", pm4::PACKET3_MAP_QUEUES);
+            }
             return;
         }
         request.owner.mqd += uint64_t{*stride} * place.virtual_id;

@@ -301,6 +301,20 @@ TEST_F(XccGroupTest, APm4QueueIsOfOneXcc) {
     EXPECT_EQ(interrupts.entries[0].node_id, 9) << "of the third XCC, on the third AID";
 }
 
+TEST_F(XccGroupTest, APm4QueueOfAnXccThatIsNotInThePartitionIsMappedNowhere) {
+    load_hiq(0, xccs);
+    write_user_mqds(xccs, false, xccs);
+    run_list(0);
+    query_status(0, 1);
+    submit_hiq(0);
+    run();
+    EXPECT_EQ(memory.at32(fence), 1u);
+    const std::string state = engines.describe();
+    EXPECT_EQ(state.find("vmid 8 pasid"), std::string::npos) << state;
+    EXPECT_NE(state.find("mec0 pm4_queue_of_no_xcc"), std::string::npos) << state;
+    EXPECT_EQ(state.find("mec1 pm4_queue_of_no_xcc"), std::string::npos) << "said once";
+}
+
 TEST_F(XccGroupTest, PartOfABufferIsForSomeXccs) {
     partitions.divide(2);
     for (unsigned xcc = 0; xcc < xccs; ++xcc) {
