@@ -13,7 +13,6 @@
 #include <cerrno>
 #include <cstring>
 #include <iterator>
-#include <ranges>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -199,12 +198,11 @@ hp::Result<void> HivePort::take_introduction(Connection& connection) {
 
 /// The latest that says it is that node: one that was replaced may not have ended yet.
 const PeerVram* HivePort::find(unsigned node) const {
-    for (const Connection& connection : std::views::reverse(connections_)) {
-        if (connection.vram && connection.node == node) {
-            return &*connection.vram;
-        }
-    }
-    return nullptr;
+    const auto latest = std::find_if(connections_.rbegin(), connections_.rend(),
+                                     [node](const Connection& connection) {
+                                         return connection.vram && connection.node == node;
+                                     });
+    return latest == connections_.rend() ? nullptr : &*latest->vram;
 }
 
 std::span<std::byte> HivePort::window(unsigned node, uint64_t offset, uint64_t length, bool write) {
