@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gpu-emu/core/engine.h"
@@ -99,8 +100,14 @@ struct RecordingSink : InterruptSink {
 };
 
 struct RecordingKicker : EngineKicker {
+    struct ByName {  // not by place, which is another in each run
+        bool operator()(const Engine* a, const Engine* b) const {
+            return std::string_view(a->name()) < b->name();
+        }
+    };
+
     void kick(Engine& engine) override { kicked.insert(&engine); }
-    std::set<Engine*> kicked;
+    std::set<Engine*, ByName> kicked;
 };
 
 inline Profile small_profile() {

@@ -7,16 +7,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <functional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "gpu-emu/ip/cp/aql.h"
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/test_bench.h"
-#include "gpu-emu/ip/ih.h"
-#include "gpu-emu/ip/partitions.h"
+#include "gpu-emu/ip/cp/xcc_bench.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 
 namespace gpuemu {
@@ -26,67 +22,17 @@ namespace gc = gc_9_4_3;
 using enum pm4::Opcode;
 using pm4::header;
 
-constexpr unsigned xccs = 4;
 constexpr unsigned vmid = 8;
-constexpr uint32_t mqd_stride = 0x400;
-constexpr uint32_t kiq_ring = 0x1000, kiq_stride = 0x400;  // 256 dwords each
-constexpr uint32_t hiq_mqds = 0x5000, user_mqds = 0x6000, run_list_ib = 0x8000;
-constexpr uint32_t hiq_doorbell = 0x400, user_doorbell = 0x1000;
+constexpr uint32_t user_mqds = 0x6000, run_list_ib = 0x8000;
+constexpr uint32_t user_doorbell = 0x1000;
 constexpr uint32_t fence = 0x700;
 // In the address space of the process.
 constexpr uint32_t user_ring = 0x1000, read_index = 0x3000, write_index = 0x3008;
 constexpr uint32_t signal = 0x5000, mailbox = 0x5100;
 constexpr uint32_t user_slots = 16;
 
-class XccGroupTest : public testing::Test {
+class XccGroupTest : public testing::Test, protected test::XccBench {
 protected:
-    XccGroupTest() {
-        partitions.reset(ResetKind::cold);
-        for (unsigned xcc = 0; xcc < xccs; ++xcc) {
-            kiqs.emplace_back(memory, kiq_ring + xcc * kiq_stride, 256);
-            hiqs.emplace_back(memory, 0xa000 + xcc * 0x1000, 1024);
-            start_kiq(xcc);
-        }
-    }
-
-    uint32_t dword(unsigned xcc, Reg reg) const { return at(*profile.working(HwId::GC)[xcc], reg); }
-
-    void start_kiq(unsigned xcc) {
-        const auto write = [&](Reg reg, uint32_t value) {
-            registers.write(dword(xcc, reg), value);
-        };
-        write(gc::regGRBM_GFX_CNTL, 2u << 2 | 1);
-        write(gc::regCP_HQD_PQ_BASE, (kiq_ring + xcc * kiq_stride) >> 8);
-        write(gc::regCP_HQD_PQ_CONTROL, 7);
-        write(gc::regCP_HQD_PQ_DOORBELL_CONTROL, 1u << 30 | kiq_doorbell(xcc) << 2);
-        write(gc::regCP_HQD_ACTIVE, 1);
-        write(gc::regGRBM_GFX_CNTL, 0);
-    }
-    /// amdgpu_gfx_kiq_init_ring().
-    static uint32_t kiq_doorbell(unsigned xcc) { return xcc * 0x40; }
-
-    void submit_kiq(unsigned xcc) { engines.ring_doorbell(kiq_doorbell(xcc), kiqs[xcc].wptr()); }
-
-    void set_mqd(uint32_t mqd, uint32_t mqd_dword, uint32_t value) {
-        memory.put(mqd + mqd_dword * 4, {value});
-    }
-    static uint32_t mqd_dword(Reg reg) { return 128 + reg.offset - gc::regCP_MQD_BASE_ADDR.offset; }
-
-    /// hiq_load_mqd_kiq_v9_4_3(): all XCCs of the partition that begins with `first` have one ring.
-    void load_hiq(unsigned first, unsigned count) {
-        for (unsigned xcc = first; xcc < first + count; ++xcc) {
-            const uint32_t mqd = hiq_mqds + xcc * mqd_stride;
-            set_mqd(mqd, mqd_dword(gc::regCP_HQD_PQ_BASE), (0xa000 + first * 0x1000) >> 8);
-            set_mqd(mqd, mqd_dword(gc::regCP_HQD_PQ_CONTROL), 9);
-            kiqs[xcc].put({header(PACKET3_MAP_QUEUES, 6), 1u << 18 | 1u << 26 | 1u << 29,
-                           (hiq_doorbell + first) << 2, mqd, 0, 0, 0});
-            submit_kiq(xcc);
-        }
-        run();
-        hiqs[first].put({header(PACKET3_SET_RESOURCES, 7), 0xff00 | 1u << 29, 0xfcfcfcfc,
-                         0xfcfcfcfc, 0, 0, 0, 0});
-    }
-
     /// init_mqd_v9_4_3().
     void write_user_mqds(unsigned count, bool aql, uint32_t pm4_target = 0) {
         for (unsigned xcc = 0; xcc < count; ++xcc) {
@@ -117,9 +63,6 @@ protected:
     void query_status(unsigned first, uint32_t value) {
         hiqs[first].put({header(PACKET3_QUERY_STATUS, 6), 2u << 30, 0, fence, 0, value, 0});
     }
-    void submit_hiq(unsigned first) {
-        engines.ring_doorbell(hiq_doorbell + first, hiqs[first].wptr());
-    }
 
     /// A barrier packet whose completion raises an event.
     void publish(uint32_t type = aql::BARRIER_AND, uint32_t dependency = 0) {
@@ -136,21 +79,6 @@ protected:
     }
     uint64_t completed() { return memory.at64(signal + aql::SIGNAL_VALUE, vmid); }
 
-    /// Until nobody kicks anybody. `held`: an engine that does not get its turns.
-    void run(const std::string& held = "") {
-        for (int turn = 0; turn < 1000 && !kicker.kicked.empty(); ++turn) {
-            for (Engine* const engine : std::exchange(kicker.kicked, {})) {
-                if (engine->name() == held) {
-                    held_back = engine;
-                    continue;
-                }
-                Budget budget;
-                if (engine->run(budget) == Engine::Turn::more) {
-                    kicker.kick(*engine);
-                }
-            }
-        }
-    }
     void run_held() {
         ASSERT_NE(held_back, nullptr);
         kicker.kick(*held_back);
@@ -166,19 +94,7 @@ protected:
         run();
     }
 
-    const Profile profile = *find_profile("mi308x");
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    Ih ih{{profile, registers, memory, [] {}, [] { return uint64_t{1}; }, mutator}};
-    Partitions partitions{profile, registers};
-    Engines engines{
-        {profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator}};
-    std::vector<test::Ring> kiqs, hiqs;  // by XCC; of the first of a partition
     uint64_t written = 0;
-    Engine* held_back = nullptr;
 };
 
 TEST_F(XccGroupTest, PacketsNameTheRegistersOfTheirOwnXcc) {
