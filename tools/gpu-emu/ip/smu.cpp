@@ -102,10 +102,10 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
     }
 }
 
-/// `argument`: clock in the upper half, level in the lower; level 0xff asks how many there are.
+/// `argument`: clock in the upper half, level in the lower; level 0xff asks for the last one.
 std::optional<uint32_t> Smu::answer_dpm_frequency(uint32_t argument) const {
     const uint32_t level = argument & 0xff;
-    return level == 0xff ? dpm_levels : 900 + 100 * level;
+    return level == 0xff ? dpm_levels - 1 : 900 + 100 * level;
 }
 
 bool Smu::reset_asic(uint32_t type) {

@@ -80,7 +80,7 @@ TEST_F(SmuTest, AnswersWhatTheProbeAsks) {
     send(0xC);
     EXPECT_EQ(result & 1u << (45 - 32), 0u);
     send(0x17, 2u << 16 | 0xff);
-    EXPECT_EQ(result, 4u);
+    EXPECT_EQ(result, 3u) << "smu_v13_0_6_get_dpm_level_count() adds one";
     send(0x17, 2u << 16 | 3);
     EXPECT_GT(result, 0u);
     EXPECT_EQ(send(0x26, 1800), ok);  // a setting
