@@ -28,6 +28,7 @@
 #include "gpu-emu/ip/rlcg.h"
 #include "gpu-emu/ip/smu.h"
 #include "gpu-emu/ip/smu_11_0_7.h"
+#include "gpu-emu/ip/smu_13_0_12.h"
 #include "gpu-emu/ip/smuio.h"
 #include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/ip/vm_hub.h"
@@ -201,13 +202,25 @@ void Gpu::Impl::make_blocks_of_dies() {
 /// The SMU of the profile's version.
 std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
     const auto mode1_reset = [this] { pending_reset = ResetKind::mode1; };
-    if (profile.ip(HwId::MP1).major == 11) {
+    const IpInstance& mp1 = profile.ip(HwId::MP1);
+    if (mp1.major == 11) {
         return std::make_unique<Smu11>(SmuMailbox::Context{profile, registers, vm, mutator},
                                        mode1_reset);
     }
-    return std::make_unique<Smu>(Smu::Context{
-        profile, registers, vm, eeprom, ras, mode1_reset, [this] { pending_engine_reset = true; },
-        [this](uint32_t instances) { pending_sdma_reset |= instances; }, gpu_clock, mutator});
+    Smu::Context context{profile,
+                         registers,
+                         vm,
+                         eeprom,
+                         ras,
+                         mode1_reset,
+                         [this] { pending_engine_reset = true; },
+                         [this](uint32_t instances) { pending_sdma_reset |= instances; },
+                         gpu_clock,
+                         mutator};
+    if (mp1.revision == 12) {
+        return std::make_unique<Smu13_0_12>(std::move(context));
+    }
+    return std::make_unique<Smu>(std::move(context));
 }
 
 void Gpu::Impl::power_on() {

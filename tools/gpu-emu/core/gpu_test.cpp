@@ -510,6 +510,29 @@ TEST_F(Mi308xTest, IsOnePartition) {
     }
 }
 
+class Mi350xTest : public GpuTest {
+protected:
+    Mi350xTest() : GpuTest("mi350x") {}
+};
+
+TEST_F(Mi350xTest, HasTheSmuOfItsVersion) {
+    EXPECT_EQ(get(Region::config, 0), 0x75a01002u);
+    set(MP1_C2PMSG_66, 0x2);
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    EXPECT_EQ(reg(MP1_C2PMSG_82), 0x04561000u);
+}
+
+TEST_F(Mi350xTest, Mode1ResetThroughTheSmuIsAPowerOn) {
+    start_sos();
+    set(MP1_C2PMSG_82, 1);
+    set(MP1_C2PMSG_66, 0x3);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
+}
+
+TEST_F(Mi350xTest, ItsErrorsCanBeInjected) {
+    EXPECT_TRUE(gpu.inject("ras", "umc", "poison"));
+}
+
 /// Node 1 of the hive; the memory of node 0 is an array.
 class HiveGpuTest : public testing::Test {
 protected:

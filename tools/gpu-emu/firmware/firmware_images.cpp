@@ -146,8 +146,11 @@ std::vector<std::byte> smc() {
     return image({1, 0}, {11, 0}, 0x003a2900, {0}, 256);
 }
 
-constexpr Version psp_13{13, 0}, psp_11{11, 0}, gc_9{9, 4}, gc_10{10, 3}, sdma_4{4, 4},
-    sdma_5{5, 2};
+constexpr Version psp_13{13, 0}, psp_11{11, 0}, gc_9{9, 4}, gc_9_5{9, 5}, gc_10{10, 3},
+    sdma_4{4, 4}, sdma_5{5, 2};
+// Of the MEC of GC 9.5.0: from 21 on the driver resets its queues, from 44 on it reads the counters
+// of SDMA queues, which nobody counts here.
+constexpr uint32_t gfx9_5_ucode_version = 32;
 // Of the command processors of GC 10.3.0: amdkfd wants PCIe atomics of one before 92, and from 100
 // on the driver uses a cleaner shader.
 constexpr uint32_t gfx10_ucode_version = 96;
@@ -162,6 +165,11 @@ std::vector<FirmwareFile> build_firmware_images() {
         {"gc_9_4_3_rlc.bin", gc_rlc(gc_9)},
         {"sdma_4_4_2.bin", sdma(sdma_4)},
         {"smu_13_0_6.bin", smu()},
+        {"psp_13_0_12_sos.bin", psp_sos(psp_13)},
+        {"psp_13_0_12_ta.bin", psp_ta(psp_13)},
+        {"gc_9_5_0_mec.bin", gc_cp(gc_9_5, gfx9_5_ucode_version)},
+        {"gc_9_5_0_rlc.bin", gc_rlc(gc_9_5)},
+        {"sdma_4_4_5.bin", sdma(sdma_4)},
         {"sienna_cichlid_sos.bin", psp_sos(psp_11)},
         {"sienna_cichlid_ta.bin", psp_ta(psp_11)},
         {"sienna_cichlid_rlc.bin", gc_rlc(gc_10)},

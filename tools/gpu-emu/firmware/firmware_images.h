@@ -18,8 +18,8 @@ struct FirmwareFile {
     std::vector<std::byte> bytes;
 };
 
-/// The files that the driver loads for gfx 9.4.3 with PSP and SMU 13.0.6, and for gfx 10.3.0 with
-/// PSP and SMU 11.0.7.
+/// The files that the driver loads for gfx 9.4.3 with PSP and SMU 13.0.6, for gfx 9.5.0 with PSP
+/// 13.0.12 (whose SMU wants none), and for gfx 10.3.0 with PSP and SMU 11.0.7.
 std::vector<FirmwareFile> build_firmware_images();
 
 /// Makes `directory` if it is not there and writes all of them, replacing what has their names.

@@ -85,9 +85,11 @@ TEST_F(FirmwareImages, AreTheFilesOfTheAsics) {
     }
     EXPECT_EQ(names,
               (std::set<std::string>{
-                  "gc_9_4_3_mec.bin", "gc_9_4_3_rlc.bin", "psp_13_0_6_sos.bin", "psp_13_0_6_ta.bin",
-                  "sdma_4_4_2.bin", "smu_13_0_6.bin", "sienna_cichlid_ce.bin",
-                  "sienna_cichlid_me.bin", "sienna_cichlid_mec.bin", "sienna_cichlid_mec2.bin",
+                  "gc_9_4_3_mec.bin",       "gc_9_4_3_rlc.bin",       "psp_13_0_6_sos.bin",
+                  "psp_13_0_6_ta.bin",      "sdma_4_4_2.bin",         "smu_13_0_6.bin",
+                  "gc_9_5_0_mec.bin",       "gc_9_5_0_rlc.bin",       "psp_13_0_12_sos.bin",
+                  "psp_13_0_12_ta.bin",     "sdma_4_4_5.bin",         "sienna_cichlid_ce.bin",
+                  "sienna_cichlid_me.bin",  "sienna_cichlid_mec.bin", "sienna_cichlid_mec2.bin",
                   "sienna_cichlid_pfp.bin", "sienna_cichlid_rlc.bin", "sienna_cichlid_sdma.bin",
                   "sienna_cichlid_smc.bin", "sienna_cichlid_sos.bin", "sienna_cichlid_ta.bin"}));
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <map>
 
@@ -155,9 +156,11 @@ TEST_P(Discovery, NothingIsHarvested) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Profiles, Discovery, testing::Values("mi300x", "mi300x-vf"),
+INSTANTIATE_TEST_SUITE_P(Profiles, Discovery, testing::Values("mi300x", "mi300x-vf", "mi350x"),
                          [](const auto& info) {
-                             return std::string(info.param) == "mi300x" ? "pf" : "vf";
+                             std::string name = info.param;
+                             std::ranges::replace(name, '-', '_');
+                             return name;
                          });
 
 /// amdgpu_discovery_read_from_harvest_table().

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the SMU (MP1 13.0.6): its messages, the metrics table, I2C transfers to the EEPROM, the
-// read-out of ACA banks, resets.
+// read-out of ACA banks, resets. Later ones of its line (13.0.12) answer what they have other.
 // Thread: device loop only.
 // Does not model: changing clocks and power (limits are accepted and forgotten), the static
 // metrics table, tools and log tables, FW RAS EEPROM.
@@ -38,8 +38,11 @@ public:
 
     explicit Smu(Context context);
 
-private:
+protected:
     std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
+    const Context& context() const { return context_; }
+
+private:
     std::optional<uint32_t> answer_dpm_frequency(uint32_t argument) const;
     bool export_metrics();
     bool transfer_i2c();

@@ -10,14 +10,16 @@
 
 #include "gpu-emu/profiles/mi300x.h"
 #include "gpu-emu/profiles/mi308x.h"
+#include "gpu-emu/profiles/mi350x.h"
 #include "gpu-emu/profiles/navi21.h"
 
 namespace gpuemu {
 namespace {
 
-const std::array<Profile, 5>& table() {
-    static const std::array<Profile, 5> profiles{make_mi300x(), make_mi300x_hive(),
-                                                 make_mi300x_vf(), make_mi308x(), make_navi21()};
+const std::array<Profile, 6>& table() {
+    static const std::array<Profile, 6> profiles{make_mi300x(),    make_mi300x_hive(),
+                                                 make_mi300x_vf(), make_mi308x(),
+                                                 make_mi350x(),    make_navi21()};
     return profiles;
 }
 

@@ -20,7 +20,9 @@ TEST(Profiles, AreFoundByName) {
     EXPECT_EQ(find_profile("mi300"), nullptr);
     ASSERT_NE(find_profile("navi21"), nullptr);
     EXPECT_EQ(find_profile("navi21")->class_code, 0x038000u);
-    EXPECT_EQ(all_profiles().size(), 5u);
+    ASSERT_NE(find_profile("mi350x"), nullptr);
+    EXPECT_EQ(find_profile("mi350x")->device_id, 0x75a0);
+    EXPECT_EQ(all_profiles().size(), 6u);
 }
 
 /// Segments are named in units of 16 MiB and must hold the VRAM of a node; GART lies in what the
@@ -31,7 +33,7 @@ TEST(Profiles, AHiveHasRoomForItsMembers) {
     EXPECT_EQ(hive.hive.segment_bytes % (1u << 24), 0u);
     EXPECT_LE(hive.vram_bytes, hive.hive.segment_bytes);
     EXPECT_LT(hive.fb_base + hive.hive.nodes * hive.hive.segment_bytes, 1ull << 47);
-    for (const char* alone : {"mi300x", "mi300x-vf", "mi308x", "navi21"}) {
+    for (const char* alone : {"mi300x", "mi300x-vf", "mi308x", "mi350x", "navi21"}) {
         EXPECT_FALSE(find_profile(alone)->hive.in_hive()) << alone;
     }
 }
@@ -68,6 +70,20 @@ TEST(Profiles, BasesThatPacketsNameAreNotFoldedIntoTheXcc) {
         const IpInstance& nbif = profile->ip(HwId::NBIF);
         EXPECT_GE(nbif.bases.size(), nbif.major == 7 ? 9u : 3u) << profile->name;
     }
+}
+
+/// The versions by which amdgpu takes other branches than for an MI300X.
+TEST(Profiles, TheMi350xIsAnotherGeneration) {
+    const Profile& profile = *find_profile("mi350x");
+    const IpInstance& gc = profile.ip(HwId::GC);
+    EXPECT_EQ(gc.major, 9);
+    EXPECT_EQ(gc.minor, 5);
+    EXPECT_EQ(profile.ip(HwId::MP0).revision, 12);
+    EXPECT_EQ(profile.ip(HwId::MP1).revision, 12);
+    EXPECT_EQ(profile.gc.lds_size_kib, 160u);
+    EXPECT_EQ(profile.gc.shader_engines * profile.gc.cu_per_sh, 32u);
+    EXPECT_EQ(profile.working(HwId::GC).size(), 1u);
+    EXPECT_EQ(profile.working(HwId::UMC).size(), 16u) << "of a GPU with HBM3E";
 }
 
 /// What is harvested is in the list, as the driver counts from it, and does not work.
