@@ -275,6 +275,11 @@ hp::Result<void> AgentClient::job_input(JobId job, const std::string& line) {
         request("job_input", {{"job", job}, {"line", line}}, Deadline::after(answer_deadline)));
 }
 
+hp::Result<void> AgentClient::send_job_input(JobId job, const std::string& line) {
+    return conversation_->start({{"do", "job_input"}, {"job", job}, {"line", line}}, "job_input")
+        .map([](const JsonConversation::Pending&) {});
+}
+
 JobView AgentClient::job(JobId job) const {
     std::lock_guard lock(mutex_);
     auto found = jobs_.find(job);

@@ -138,6 +138,8 @@ public:
                             const std::map<std::string, std::string>& environment = {});
     hp::Result<void> signal(JobId job, int signal);
     hp::Result<void> job_input(JobId job, const std::string& line);
+    /// The same, its answer not waited for: for a line upon which the guest may fall asleep.
+    hp::Result<void> send_job_input(JobId job, const std::string& line);
     /// What the job has printed and whether it has ended; empty for a job not spawned here.
     JobView job(JobId job) const;
     hp::Result<JobExit> wait_exit(JobId job, Deadline deadline);

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <mutex>
 
 #include "hotplug/fake_server_for_test.h"
 
@@ -87,11 +88,15 @@ public:
                      {"uptime_us", guest_uptime_us}});
     }
     std::string answer(const std::string& text) {
+        json request = json::parse(text);
+        std::string verb = request["do"];
+        if (verb == "job_input") {
+            std::lock_guard lock(mutex_);
+            last_input_ = request["line"];
+        }
         if (deaf_) {
             return "";
         }
-        json request = json::parse(text);
-        std::string verb = request["do"];
         json answer{{"id", request["id"]}, {"ok", true}};
         if (verb == "hello") {
             answer.update({{"version", 1}, {"kernel", "7.3.4"}, {"uptime_us", guest_uptime_us}});
@@ -140,10 +145,16 @@ public:
         return line(answer);
     }
     const std::string& held() const { return held_; }
+    std::string last_input() const {
+        std::lock_guard lock(mutex_);
+        return last_input_;
+    }
     uint64_t next_seq() { return seq_++; }
 
 private:
     std::string held_;
+    mutable std::mutex mutex_;
+    std::string last_input_;
     std::atomic<uint64_t> seq_ = 0;  // of the kernel log
     std::atomic<bool> asleep_ = false;
     std::atomic<bool> deaf_ = false;
@@ -365,6 +376,20 @@ TEST_F(AgentClientTest, AnAgentThatSleptIsMetAgain) {
     auto done = write->wait(soon());
     ASSERT_TRUE(done) << done.error().message;
     EXPECT_EQ(done->elapsed_us, 60'000'000u) << "asked for before, answered after";
+}
+
+TEST_F(AgentClientTest, InputThatPutsTheGuestToSleepIsNotWaitedFor) {
+    agent_.sleep();
+    auto sent = client_->send_job_input(7, "go");
+    ASSERT_TRUE(sent) << sent.error().message;
+    auto met = client_->meet_again(milliseconds(50));
+    ASSERT_TRUE(met) << met.error().message;
+    EXPECT_FALSE(*met) << "it sleeps";
+    agent_.wake();
+    met = client_->meet_again(seconds(10));
+    ASSERT_TRUE(met) << met.error().message;
+    EXPECT_TRUE(*met);
+    EXPECT_EQ(agent_.last_input(), "go");
 }
 
 TEST_F(AgentClientTest, AMachineThatEndedIsNotMetAgain) {

@@ -33,10 +33,11 @@ constexpr uint64_t never = ~0ull;
 constexpr std::chrono::seconds sleep_time{5};
 // Longer than an agent that is awake needs for an answer.
 constexpr std::chrono::seconds sleeper_patience{2};
-// Down to what pci_pm_suspend_noirq() does, D3hot, and back after a second.
+// Down to what pci_pm_suspend_noirq() does, D3hot, and back after a second. It waits for a line, so
+// that the agent has told of its start before the guest falls asleep.
 const std::string suspend_command =
     "echo 1 > /sys/module/suspend/parameters/pm_test_delay && "
-    "echo platform > /sys/power/pm_test && echo freeze > /sys/power/state";
+    "echo platform > /sys/power/pm_test && read -r go && echo freeze > /sys/power/state";
 
 std::chrono::microseconds span(Clock::time_point from, Clock::time_point to) {
     return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
@@ -363,6 +364,11 @@ hp::Result<void> Removal::by_access() {
             return tl::unexpected(spawned.error());
         }
         job = *spawned;
+    }
+    if (suspends()) {
+        if (auto sent = agent_.send_job_input(*job, "go"); !sent) {
+            return sent;
+        }
     }
     const Deadline action_over = Deadline::after(action_deadline);
     // ended() asks the guest when a board was plugged in: less often.
