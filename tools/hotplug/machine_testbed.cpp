@@ -13,7 +13,7 @@ namespace hotplug {
 
 namespace {
 
-constexpr auto kStateDeadline = std::chrono::seconds(30);
+constexpr auto kStateDeadline = std::chrono::seconds(60);
 constexpr auto kKmemleakDeadline = std::chrono::minutes(5);
 
 /// "CONFIG_KASAN=y" lines to the names of what is on.
