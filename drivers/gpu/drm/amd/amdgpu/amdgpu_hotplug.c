@@ -105,6 +105,21 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 }
 
 /**
+ * amdgpu_hotplug_settled - probe has reset and posted the GPU
+ * @adev: amdgpu device
+ *
+ * From here on a GPU that does not answer is gone. The PCI core may learn of it
+ * late: in a hot-plug slot it is the thread that is told of the removal that
+ * probes, and each wait for the hardware holds up the slot until it ends.
+ *
+ * Context: probe, before the IP blocks are set up.
+ */
+void amdgpu_hotplug_settled(struct amdgpu_device *adev)
+{
+	WRITE_ONCE(adev->hotplug.settled, true);
+}
+
+/**
  * amdgpu_hotplug_registered - probe is done
  * @adev: amdgpu device
  *
@@ -198,7 +213,7 @@ static bool amdgpu_hotplug_absent(struct amdgpu_device *adev)
 {
 	/* Probe resets the GPU without ado */
 	if (amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
-	    !adev_to_drm(adev)->registered)
+	    !READ_ONCE(adev->hotplug.settled))
 		return false;
 
 	if (pci_channel_offline(adev->pdev) || adev->in_suspend ||
@@ -215,8 +230,9 @@ static bool amdgpu_hotplug_absent(struct amdgpu_device *adev)
  * @reason: what made the caller ask, for the log; a string that stays
  *
  * Reads configuration space once, and marks the GPU lost if nothing answers.
- * While a reset, a PCI error recovery or probe runs, or the GPU is asleep, nothing
- * may answer for a while, so that only the word of the PCI core counts then.
+ * While a reset, a PCI error recovery or the first part of probe runs, see
+ * amdgpu_hotplug_settled(), or the GPU is asleep, nothing may answer for a while,
+ * so that only the word of the PCI core counts then.
  *
  * Context: any.
  * Return: 0 if the GPU is there, -ENODEV if not.

@@ -17,6 +17,8 @@ struct amdgpu_device;
  * @lost_work: the part of a loss that sleeps: completes fences, tells user
  *	space
  * @overdue_work: gives up hardware that keeps the removal waiting
+ * @settled: no step of probe that is still to come leaves the GPU silent for a
+ *	while; set once, by probe
  * @reason: why the GPU was found lost, for the log; written once, by whom
  *	amdgpu_hotplug_state_lose() told to announce the loss
  * @next_check: in jiffies, when those who poll may next read
@@ -33,6 +35,7 @@ struct amdgpu_hotplug {
 	struct amdgpu_hotplug_state state;
 	struct work_struct lost_work;
 	struct delayed_work overdue_work;
+	bool settled;
 	const char *reason;
 	unsigned long next_check;
 	ktime_t removal_started;
@@ -42,6 +45,7 @@ struct amdgpu_hotplug {
 };
 
 void amdgpu_hotplug_init(struct amdgpu_device *adev);
+void amdgpu_hotplug_settled(struct amdgpu_device *adev);
 void amdgpu_hotplug_registered(struct amdgpu_device *adev);
 void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 

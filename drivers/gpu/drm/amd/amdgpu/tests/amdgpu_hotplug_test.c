@@ -169,6 +169,7 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 	INIT_WORK(&adev->hotplug.lost_work, mock_lost_work);
 	/* No test depends on how fast it runs */
 	INIT_DELAYED_WORK(&adev->hotplug.overdue_work, mock_idle_work);
+	amdgpu_hotplug_settled(adev);
 	adev_to_drm(adev)->registered = true;
 	gpu->adev = adev;
 	KUNIT_ASSERT_EQ(test, 0,
@@ -295,9 +296,9 @@ static void lost_when_absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "PCI error"), 0);
 	gpu->pdev.error_state = pci_channel_io_normal;
 
-	adev_to_drm(adev)->registered = false;
+	adev->hotplug.settled = false;
 	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "probe"), 0);
-	adev_to_drm(adev)->registered = true;
+	amdgpu_hotplug_settled(adev);
 
 	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
 	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "reset"), 0);
@@ -316,6 +317,21 @@ static void lost_when_absent(struct kunit *test)
 	gpu->vendor_reads = 0;
 	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "again"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
+}
+
+/* Probe does not wait for a GPU that left in the middle of it */
+static void lost_in_probe(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "probed");
+	struct amdgpu_device *adev = gpu->adev;
+
+	adev_to_drm(adev)->registered = false;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "there"), 0);
+
+	gpu->absent = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "left"), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll(adev));
 }
 
 /* What was asleep or reset must answer when it has been woken */
@@ -690,6 +706,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(gone_when_removed),
 	KUNIT_CASE(lost_when_disconnected),
 	KUNIT_CASE(lost_when_absent),
+	KUNIT_CASE(lost_in_probe),
 	KUNIT_CASE(lost_when_not_awake),
 	KUNIT_CASE(poll_reads_seldom),
 	KUNIT_CASE(resume_when_absent),
