@@ -241,6 +241,7 @@ void run(const Options& options) {
                 return gpu->inject(kind, block, severity);
             };
             device.interrupt = [&](const gpuemu::InterruptEntry& entry) { gpu->interrupt(entry); };
+            device.notify_guest = [&](const std::string& what) { return gpu->notify_guest(what); };
             device.make_hostile = [&](uint64_t seed, std::span<const gpuemu::Surface> surfaces,
                                       uint64_t rate) {
                 return gpu->make_hostile(seed, surfaces, rate);

@@ -203,6 +203,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "interrupt") {
         return interrupt(request);
     }
+    if (verb == "host_notification") {
+        return host_notification(request);
+    }
     if (verb == "hostile") {
         return hostile(request);
     }
@@ -370,6 +373,23 @@ ControlServer::Answer ControlServer::interrupt(const json& request) {
                        .ring_id = static_cast<uint8_t>(*ring)});
     if (vanish != request.end() && vanish->get<bool>()) {
         device_.gate.vanish();
+    }
+    return json::object();
+}
+
+ControlServer::Answer ControlServer::host_notification(const json& request) {
+    const auto what = text(request, "what");
+    if (!what) {
+        return tl::unexpected(what.error());
+    }
+    if (!device_.notify_guest) {
+        return hp::fail("this device has no host");
+    }
+    if (device_.gate.state() == LossGate::State::ones) {
+        return hp::fail("the device is gone; restore it first");
+    }
+    if (const auto done = device_.notify_guest(*what); !done) {
+        return tl::unexpected(done.error());
     }
     return json::object();
 }

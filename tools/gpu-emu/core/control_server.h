@@ -38,6 +38,7 @@ public:
                                        const std::string& severity)>
             inject;
         std::function<void(const InterruptEntry& entry)> interrupt;
+        std::function<hp::Result<void>(const std::string& what)> notify_guest = {};
         std::function<hp::Result<void>(uint64_t seed, std::span<const Surface> surfaces,
                                        uint64_t rate)>
             make_hostile = {};
@@ -73,6 +74,7 @@ private:
     Answer counters(const nlohmann::json& request);
     Answer ras(const nlohmann::json& request);
     Answer interrupt(const nlohmann::json& request);
+    Answer host_notification(const nlohmann::json& request);
     Answer hostile(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);
     Answer shut_down();

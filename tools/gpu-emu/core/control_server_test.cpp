@@ -64,6 +64,13 @@ protected:
                         interrupts.push_back(entry);
                         gone_at_interrupt = gate->state() == LossGate::State::ones;
                     },
+                .notify_guest = [this](const std::string& what) -> hp::Result<void> {
+                    if (what != "flr") {
+                        return hp::fail("no such message");
+                    }
+                    notified = what;
+                    return {};
+                },
                 .make_hostile = [this](uint64_t seed, std::span<const Surface> surfaces,
                                        uint64_t rate) -> hp::Result<void> {
                     hostile_seed = seed;
@@ -94,7 +101,7 @@ protected:
     std::unique_ptr<AccessTrace> trace;
     std::unique_ptr<LossGate> gate;
     std::unique_ptr<ControlServer> server;
-    std::string injected;
+    std::string injected, notified;
     std::vector<InterruptEntry> interrupts;
     bool gone_at_interrupt = false;
     uint64_t hostile_seed = 0, hostile_rate = 0;
@@ -237,6 +244,16 @@ TEST_F(ControlServerTest, RasGoesToTheDevice) {
     EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}}));
     gate->vanish();
     EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
+}
+
+TEST_F(ControlServerTest, NotificationsAreTheHosts) {
+    EXPECT_TRUE(ok({{"do", "host_notification"}, {"what", "flr"}}));
+    EXPECT_EQ(notified, "flr");
+    EXPECT_EQ(server->handle({{"do", "host_notification"}, {"what", "x"}})["error"],
+              "no such message");
+    EXPECT_FALSE(ok({{"do", "host_notification"}}));
+    gate->vanish();
+    EXPECT_FALSE(ok({{"do", "host_notification"}, {"what", "flr"}}));
 }
 
 TEST_F(ControlServerTest, MarksAreInTheTrace) {

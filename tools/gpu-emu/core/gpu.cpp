@@ -112,6 +112,7 @@ struct Gpu::Impl {
     std::vector<std::unique_ptr<Rlc>> rlcs;             // by XCC
     std::vector<std::unique_ptr<IpBlock>> more_blocks;  // that not all profiles have
     std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
+    VfMailbox* vf_mailbox = nullptr;                    // one of more_blocks, of a virtual function
 
     std::function<void()> reset_witness;
     PciHost* host = nullptr;
@@ -160,8 +161,10 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
     config.set_bar(register_bar, profile.register_bar_bytes, false, false);
     if (profile.virtual_function) {
         more_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
-        more_blocks.push_back(std::make_unique<VfMailbox>(
-            profile, registers, [this] { pending_reset = ResetKind::mode1; }, mutator));
+        auto mailbox = std::make_unique<VfMailbox>(
+            profile, registers, ih, [this] { pending_reset = ResetKind::mode1; }, mutator);
+        vf_mailbox = mailbox.get();
+        more_blocks.push_back(std::move(mailbox));
     }
     if (profile.video_bios) {
         more_blocks.push_back(
@@ -446,6 +449,21 @@ hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
         return hp::fail("no RAS is modelled of " + impl_->profile.name);
     }
     return impl_->ras.inject(block, severity);
+}
+
+hp::Result<void> Gpu::notify_guest(const std::string& what) {
+    if (impl_->vf_mailbox == nullptr) {
+        return hp::fail("only a virtual function has a host");
+    }
+    if (what == "flr") {
+        impl_->vf_mailbox->notify(HostNotification::flr);
+    } else if (what == "unrecoverable_error") {
+        impl_->vf_mailbox->notify(HostNotification::unrecoverable_error);
+    } else {
+        return hp::fail("unknown notification '" + what +
+                        "': a host sends flr or unrecoverable_error");
+    }
+    return {};
 }
 
 hp::Result<void> Gpu::make_hostile(uint64_t seed, std::span<const Surface> surfaces,

@@ -52,6 +52,10 @@ public:
     /// error for what is not known.
     hp::Result<void> inject(const std::string& kind, const std::string& block, const std::string& severity);
 
+    /// The host of a virtual function tells its guest "flr" or "unrecoverable_error":
+    /// VfMailbox::notify(). One clear error for what is not known.
+    hp::Result<void> notify_guest(const std::string& what);
+
     /// The device lies from now on: Mutator::start(). Tables among the surfaces are put into VRAM
     /// again. One clear error for a surface that the device does not have.
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);

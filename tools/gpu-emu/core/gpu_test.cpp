@@ -261,6 +261,7 @@ TEST_F(GpuTest, InjectedErrorsReachTheDriver) {
     set(MP1_C2PMSG_66, 0x36);
     EXPECT_EQ(reg(MP1_C2PMSG_82), 1u);
     EXPECT_FALSE(gpu.inject("ras", "umc", "worse"));
+    EXPECT_FALSE(gpu.notify_guest("flr")) << "it is no virtual function";
     EXPECT_FALSE(gpu.inject("cosmic ray", "umc", "poison"));
 }
 
@@ -408,6 +409,20 @@ TEST_F(VfGpuTest, BootsAsAVirtualFunction) {
     EXPECT_EQ(get(Region::bar0, 64 * 1024 + 4), 2u);  // PF2VF version
     EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
     EXPECT_FALSE(gpu.inject("ras", "umc", "poison"));
+}
+
+TEST_F(VfGpuTest, ItsHostResetsIt) {
+    constexpr uint32_t TRN_DW0 = 0xe56, RCV_DW0 = 0xe5a, CONTROL = 0xe5e;
+    put<uint32_t>(Region::bar5, 4 * (TRN_DW0 + 1), 7);
+    ASSERT_TRUE(gpu.notify_guest("flr"));
+    EXPECT_EQ(reg(RCV_DW0), 2u);
+    put<uint32_t>(Region::bar5, 4 * TRN_DW0, 201);
+    put<uint32_t>(Region::bar5, 4 * CONTROL, 1);
+    EXPECT_EQ(reg(TRN_DW0 + 1), 0u) << "the reset";
+    EXPECT_EQ(reg(RCV_DW0), 3u) << "and its end";
+    EXPECT_TRUE(gpu.notify_guest("unrecoverable_error"));
+    EXPECT_EQ(reg(RCV_DW0), 17u);
+    EXPECT_FALSE(gpu.notify_guest("bad_pages"));
 }
 
 TEST_F(VfGpuTest, AHostileHostsBlockOfDataAddsUp) {

@@ -23,13 +23,20 @@ enum IdhRequest : uint32_t {
     IDH_REL_GPU_FINI_ACCESS = 4,
     IDH_REQ_GPU_RESET_ACCESS = 5,
     IDH_REQ_GPU_INIT_DATA = 6,
+    IDH_READY_TO_RESET = 201,
 };
 
 enum IdhEvent : uint32_t {
     IDH_CLR_MSG_BUF = 0,
     IDH_READY_TO_ACCESS_GPU = 1,
+    IDH_FLR_NOTIFICATION = 2,
+    IDH_FLR_NOTIFICATION_CMPL = 3,
     IDH_REQ_GPU_INIT_DATA_READY = 7,
+    IDH_UNRECOV_ERR_NOTIFICATION = 17,
 };
+
+constexpr uint8_t SOC15_IH_CLIENTID_BIF = 0x03;
+constexpr uint8_t rcv_source = 135;  // xgpu_nv_mailbox_add_irq_id()
 
 constexpr uint32_t message_dwords = 4;
 constexpr uint32_t message_place = 0, control_place = message_dwords;
@@ -39,10 +46,11 @@ constexpr uint32_t GPU_CRIT_REGION_V1 = 1;  // fixed places in VRAM, see vf_data
 
 }  // namespace
 
-VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers,
+VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers, InterruptSink& interrupts,
                      std::function<void()> reset_function, Mutator& mutator)
     : ip_(profile.ip(HwId::NBIF)),
       registers_(registers),
+      interrupts_(interrupts),
       reset_function_(std::move(reset_function)),
       mutator_(mutator) {
     registers_.on_write(at(ip_, nbio::mmMAILBOX_CONTROL), 1,
@@ -55,9 +63,28 @@ void VfMailbox::reset(ResetKind kind) {
         event_valid_ = false;
         event_ = IDH_CLR_MSG_BUF;
         event_data1_ = 0;
+        flr_announced_ = false;
+    }
+    if (kind == ResetKind::cold) {
+        given_up_ = false;  // another board
     }
     registers_.raw(at(ip_, nbio::mmMAILBOX_INT_CNTL)) = 0;
     publish();
+}
+
+void VfMailbox::notify(HostNotification what) {
+    if (what == HostNotification::flr) {
+        flr_announced_ = true;
+        send(IDH_FLR_NOTIFICATION, 0);
+    } else {
+        given_up_ = true;
+        send(IDH_UNRECOV_ERR_NOTIFICATION, 0);
+    }
+    publish();
+    if (nbio::MAILBOX_INT_CNTL__VALID_INT_EN::get(
+            registers_.raw(at(ip_, nbio::mmMAILBOX_INT_CNTL))) != 0) {
+        interrupts_.raise({.client_id = SOC15_IH_CLIENTID_BIF, .source_id = rcv_source});
+    }
 }
 
 void VfMailbox::control_written(uint32_t value) {
@@ -75,7 +102,17 @@ void VfMailbox::control_written(uint32_t value) {
 }
 
 void VfMailbox::handle_request(uint32_t request) {
+    if (given_up_) {
+        send(IDH_UNRECOV_ERR_NOTIFICATION, 0);
+        return;
+    }
     switch (request) {
+        case IDH_READY_TO_RESET:
+            if (std::exchange(flr_announced_, false)) {
+                reset_function_();
+                send(IDH_FLR_NOTIFICATION_CMPL, 0);
+            }
+            break;
         case IDH_REQ_GPU_INIT_DATA: send(IDH_REQ_GPU_INIT_DATA_READY, GPU_CRIT_REGION_V1); break;
         case IDH_REQ_GPU_RESET_ACCESS: reset_function_(); [[fallthrough]];
         case IDH_REQ_GPU_INIT_ACCESS:

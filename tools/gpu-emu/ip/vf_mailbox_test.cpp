@@ -6,10 +6,12 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/test_memory.h"
+
 namespace gpuemu {
 namespace {
 
-constexpr uint32_t TRN_DW0 = 0xe56, RCV_DW0 = 0xe5a, CONTROL = 0xe5e;
+constexpr uint32_t TRN_DW0 = 0xe56, RCV_DW0 = 0xe5a, CONTROL = 0xe5e, INT_CNTL = 0xe5f;
 
 class VfMailboxTest : public testing::Test {
 protected:
@@ -37,7 +39,8 @@ protected:
     RegisterFile registers{2u << 20};
     int resets = 0;
     Mutator mutator;
-    VfMailbox mailbox{profile, registers, [this] { ++resets; }, mutator};
+    RecordingSink interrupts;
+    VfMailbox mailbox{profile, registers, interrupts, [this] { ++resets; }, mutator};
 };
 
 TEST_F(VfMailboxTest, InitDataSaysLayoutOne) {
@@ -78,6 +81,47 @@ TEST_F(VfMailboxTest, ResetAnswerSurvivesTheReset) {
     mailbox.reset(ResetKind::flr);
     EXPECT_EQ(event(), 0u);
     EXPECT_EQ(registers.read(CONTROL), 0u);
+}
+
+TEST_F(VfMailboxTest, HostResetsTheFunctionWhenTheGuestIsReady) {
+    registers.write(INT_CNTL, 3);
+    mailbox.notify(HostNotification::flr);
+    EXPECT_EQ(event(), 2u);
+    EXPECT_NE(registers.read(CONTROL) & 0x100, 0u);
+    ASSERT_EQ(interrupts.entries.size(), 1u);
+    EXPECT_EQ(interrupts.entries[0].client_id, 3);
+    EXPECT_EQ(interrupts.entries[0].source_id, 135);
+    EXPECT_EQ(resets, 0) << "it waits for the guest";
+
+    send(201);
+    EXPECT_EQ(resets, 1);
+    registers.clear();
+    mailbox.reset(ResetKind::mode1);
+    EXPECT_EQ(event(), 3u);
+    send(1);
+    EXPECT_EQ(event(), 1u);
+
+    send(201);
+    EXPECT_EQ(resets, 1) << "nobody has asked";
+}
+
+TEST_F(VfMailboxTest, HostThatGaveUpGrantsNothing) {
+    mailbox.notify(HostNotification::unrecoverable_error);
+    EXPECT_TRUE(interrupts.entries.empty()) << "the guest has not asked for them";
+    EXPECT_EQ(event(), 17u);
+    write_byte(1, 2);
+    EXPECT_EQ(event(), 0u);
+    for (const uint32_t request : {1u, 3u, 5u, 201u}) {
+        send(request);
+        EXPECT_EQ(event(), 17u);
+    }
+    EXPECT_EQ(resets, 0);
+    mailbox.reset(ResetKind::flr);
+    send(1);
+    EXPECT_EQ(event(), 17u);
+    mailbox.reset(ResetKind::cold);
+    send(1);
+    EXPECT_EQ(event(), 1u) << "another board";
 }
 
 TEST_F(VfMailboxTest, UnknownRequestIsAcknowledgedOnly) {

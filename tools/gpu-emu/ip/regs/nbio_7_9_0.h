@@ -61,5 +61,6 @@ using MAILBOX_CONTROL__TRN_MSG_VALID = Field<0, 0>;
 using MAILBOX_CONTROL__TRN_MSG_ACK = Field<1, 1>;
 using MAILBOX_CONTROL__RCV_MSG_VALID = Field<8, 8>;
 using MAILBOX_CONTROL__RCV_MSG_ACK = Field<9, 9>;
+using MAILBOX_INT_CNTL__VALID_INT_EN = Field<0, 0>;
 
 }  // namespace gpuemu::nbio_7_9_0
