@@ -286,8 +286,9 @@ static bool amdgpu_hotplug_poll_due(struct amdgpu_device *adev)
  * amdgpu_hotplug_poll - ask in a loop that waits for the hardware
  * @adev: amdgpu device
  *
- * For loops that would otherwise wait for an absent device for long. Reads
- * configuration space, but not more often than each 10 ms.
+ * For loops that would otherwise wait for an absent device for long, and for who
+ * has read all ones from a register. Reads configuration space, but not more often
+ * than each 10 ms.
  *
  * Context: any.
  * Return: true if the loop has to end because the GPU is lost.

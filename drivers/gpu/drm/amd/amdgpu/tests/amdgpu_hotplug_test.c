@@ -334,6 +334,33 @@ static void lost_in_probe(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll(adev));
 }
 
+/* Who reads all ones looks for the GPU, whatever loop it is in */
+static void lost_when_all_ones(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "polled");
+	struct amdgpu_device *adev = gpu->adev;
+	u32 *registers;
+
+	registers = kunit_kcalloc(test, 2, sizeof(*registers), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, registers);
+	registers[1] = ~0;
+	adev->rmmio = (void __iomem *)registers;
+	adev->rmmio_size = 2 * sizeof(*registers);
+
+	/* There is a register that has them */
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 1, 0), ~0U);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 1);
+
+	gpu->absent = true;
+	adev->hotplug.next_check = jiffies;
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 0, 0), 0);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 1, 0), ~0U);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_EQ(test, adev->usec_timeout, 1);
+}
+
 /* What was asleep or reset must answer when it has been woken */
 static void lost_when_not_awake(struct kunit *test)
 {
@@ -707,6 +734,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_when_disconnected),
 	KUNIT_CASE(lost_when_absent),
 	KUNIT_CASE(lost_in_probe),
+	KUNIT_CASE(lost_when_all_ones),
 	KUNIT_CASE(lost_when_not_awake),
 	KUNIT_CASE(poll_reads_seldom),
 	KUNIT_CASE(resume_when_absent),
