@@ -67,12 +67,12 @@ hp::Result<BaseAddresses> BlackHole::addresses_of(unsigned bus) {
 
 hp::Result<void> BlackHole::lay_under(const BaseAddresses& addresses,
                                       const std::vector<SlotPort*>& ports) {
-    uint64_t command = ecam_address(0, device_, reg_command);
+    uint64_t command = ecam_address(0, device_, reg_command, function_);
     std::vector<std::string> commands{QtestClient::write16(command, 0)};
     BaseAddresses memory = memory_addresses(addresses);
     for (size_t i = 0; i < memory.size(); ++i) {
         commands.push_back(
-            QtestClient::write32(ecam_address(0, device_, bar_offset(i)), memory[i]));
+            QtestClient::write32(ecam_address(0, device_, bar_offset(i), function_), memory[i]));
     }
     commands.push_back(QtestClient::write16(command, command_memory));
     for (SlotPort* port : ports) {

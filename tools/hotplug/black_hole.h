@@ -22,8 +22,9 @@ using BaseAddresses = std::array<uint32_t, 6>;
 
 class BlackHole {
 public:
-    /// The hole is device `device` of bus 0.
-    BlackHole(QtestClient& qtest, unsigned device) : qtest_(&qtest), device_(device) {}
+    /// The hole is 00:`device`.`function`.
+    BlackHole(QtestClient& qtest, unsigned device, unsigned function = 0)
+        : qtest_(&qtest), device_(device), function_(function) {}
 
     /// Those of the device at `bus`:0.0; fails when the guest has not given it addresses.
     hp::Result<BaseAddresses> addresses_of(unsigned bus);
@@ -35,6 +36,7 @@ public:
 private:
     QtestClient* qtest_;
     unsigned device_;
+    unsigned function_;
     std::optional<BaseAddresses> lies_under_;
 };
 

@@ -13,16 +13,38 @@ namespace {
 
 using nlohmann::json;
 
-// Device numbers on pcie.0. 0x0 and 0x1f are q35's own, 0x3 is the agent's virtio-serial.
+// Device numbers on pcie.0. 0x0 and 0x1f are q35's own, 0x3 is the agent's virtio-serial. The first
+// eight slots have devices of their own; those behind them are further functions of these.
 constexpr unsigned first_port = 0x4;
 constexpr unsigned first_hole = 0x10;
-static_assert(first_port + GpuSlot::max_slots <= first_hole);
-static_assert(first_hole + GpuSlot::max_slots <= 0x1f);
+constexpr unsigned devices = 8;
+constexpr unsigned functions = 8;  // of a device, by the bus's rules
+static_assert(GpuSlot::max_slots <= devices * functions);
+static_assert(first_port + devices <= first_hole);
+static_assert(first_hole + devices <= 0x1f);
+
+unsigned device_of(unsigned slot) {
+    return slot % devices;
+}
+
+unsigned function_of(unsigned slot) {
+    return slot / devices;
+}
 
 // Room for any board that is plugged later: the guest does not enlarge the windows above a hot-plug
-// port.
+// port. That of the registers is below 4 GiB, where SeaBIOS has 1 GiB less ECAM and chip set for
+// all of them and for the black holes; the boards have 2 MiB there. The other windows are above
+// memory, in the 1 TiB of the 40 address bits that a CPU of TCG has.
 constexpr uint64_t prefetchable_window = 8ull << 30;
-constexpr uint64_t register_window = 64ull << 20;
+constexpr uint64_t register_window = 16ull << 20;
+static_assert(GpuSlot::max_slots * register_window <= 512ull << 20);
+
+/// "0x4", "0x4.1"
+std::string address_on_bus(unsigned first, unsigned slot) {
+    const unsigned function = function_of(slot);
+    const std::string device = fmt::format("{:#x}", first + device_of(slot));
+    return function == 0 ? device : fmt::format("{}.{}", device, function);
+}
 
 json vfio_user(const std::string& id, const std::string& bus, const std::string& socket) {
     return {{"driver", "vfio-user-pci"},
@@ -39,7 +61,7 @@ std::string GpuSlot::device_id() const {
 }
 
 std::string GpuSlot::port_bdf() const {
-    return fmt::format("0000:00:{:02x}.0", first_port + index_);
+    return fmt::format("0000:00:{:02x}.{}", first_port + device_of(index_), function_of(index_));
 }
 
 hp::Result<std::string> GpuSlot::bdf() {
@@ -85,9 +107,10 @@ hp::Result<void> GpuSlot::start_emulators(uint64_t largest_vram_mib, Deadline de
 
 void GpuSlot::attach(QmpClient& qmp, QtestClient& qtest) {
     qmp_ = &qmp;
-    port_ = std::make_unique<SlotPort>(qtest, first_port + index_);
+    port_ = std::make_unique<SlotPort>(qtest, first_port + device_of(index_), function_of(index_));
     if (has_gpu()) {
-        black_hole_ = std::make_unique<BlackHole>(qtest, first_hole + index_);
+        black_hole_ =
+            std::make_unique<BlackHole>(qtest, first_hole + device_of(index_), function_of(index_));
     }
     plugged_ = config_.device != SlotDevice::empty;
 }
@@ -107,25 +130,33 @@ json GpuSlot::board() const {
     return nullptr;
 }
 
-std::vector<std::string> GpuSlot::qemu_devices() const {
+std::vector<std::string> GpuSlot::qemu_devices(size_t slots) const {
     json port{{"driver", "pcie-root-port"},
               {"id", port_id()},
               {"bus", "pcie.0"},
-              {"addr", fmt::format("{:#x}", first_port + index_)},
+              {"addr", address_on_bus(first_port, index_)},
               {"chassis", index_ + 1},
               {"slot", index_ + 1},
               {"pref64-reserve", prefetchable_window},
               {"mem-reserve", register_window}};
-    std::vector<std::string> devices{port.dump()};
+    // Function 0 has to say that there are others; one more look at each is all that it costs.
+    const bool shared = slots > devices && function_of(index_) == 0;
+    if (shared) {
+        port["multifunction"] = true;
+    }
+    std::vector<std::string> objects{port.dump()};
     if (config_.device != SlotDevice::empty) {
-        devices.push_back(board().dump());
+        objects.push_back(board().dump());
     }
     if (has_gpu()) {
         json hole = vfio_user(fmt::format("hole{}", index_), "pcie.0", hole_->vfio_user_socket());
-        hole["addr"] = fmt::format("{:#x}", first_hole + index_);
-        devices.push_back(hole.dump());
+        hole["addr"] = address_on_bus(first_hole, index_);
+        if (shared) {
+            hole["multifunction"] = true;
+        }
+        objects.push_back(hole.dump());
     }
-    return devices;
+    return objects;
 }
 
 hp::Result<bool> GpuSlot::black_hole_displaced() {

@@ -62,8 +62,9 @@ public:
         std::filesystem::path log_dir;
     };
 
-    /// More would not fit the device numbers of pcie.0 set aside for root ports and black holes.
-    static constexpr unsigned max_slots = 8;
+    /// What the 32-bit window of the machine has room for, not what pcie.0 has numbers for: see
+    /// gpu_slot.cpp.
+    static constexpr unsigned max_slots = 32;
 
     GpuSlot(unsigned index, SlotConfig config, Environment environment)
         : index_(index), config_(std::move(config)), environment_(std::move(environment)) {}
@@ -96,8 +97,9 @@ public:
     // Start of the machine: the emulators first, QEMU connects to them, then attach().
     hp::Result<void> start_emulators(uint64_t largest_vram_mib, Deadline deadline);
     void attach(QmpClient& qmp, QtestClient& qtest);
-    /// QEMU's -device objects (JSON) of this slot: root port, board, black hole.
-    std::vector<std::string> qemu_devices() const;
+    /// QEMU's -device objects (JSON) of this slot: root port, board, black hole. `slots`: how many
+    /// the machine has.
+    std::vector<std::string> qemu_devices(size_t slots) const;
 
     /// The board's addresses are not (any more) those the black hole lies under.
     hp::Result<bool> black_hole_displaced();

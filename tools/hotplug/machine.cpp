@@ -185,7 +185,7 @@ hp::Result<void> Machine::start_emulators(Deadline deadline) {
 hp::Result<void> Machine::start_qemu() {
     std::vector<std::string> devices;
     for (auto& slot : slots_) {
-        auto own = slot->qemu_devices();
+        auto own = slot->qemu_devices(slots_.size());
         devices.insert(devices.end(), own.begin(), own.end());
     }
     Command command = config_.qemu.command;

@@ -71,7 +71,7 @@ TEST(GpuSlotTest, NamesAndControlDevices) {
     GpuSlot slot(1, config, {});
     EXPECT_EQ(slot.port_bdf(), "0000:00:05.0");
     EXPECT_EQ(slot.slot_name(), "2");
-    auto devices = slot.qemu_devices();
+    auto devices = slot.qemu_devices(2);
     ASSERT_EQ(devices.size(), 2u);
     auto port = nlohmann::json::parse(devices[0]);
     EXPECT_EQ(port["id"], "rp1");
@@ -79,6 +79,23 @@ TEST(GpuSlotTest, NamesAndControlDevices) {
     auto disk = nlohmann::json::parse(devices[1]);
     EXPECT_EQ(disk["bus"], "rp1");
     EXPECT_EQ(disk["drive"], "disk1");
+}
+
+TEST(GpuSlotTest, MoreThanEightShareDevices) {
+    SlotConfig config;
+    config.device = SlotDevice::empty;
+    const auto port = [&config](unsigned index, size_t slots) {
+        return nlohmann::json::parse(GpuSlot(index, config, {}).qemu_devices(slots).at(0));
+    };
+    EXPECT_FALSE(port(7, 8).contains("multifunction")) << "each has a device of its own";
+    EXPECT_EQ(port(7, 8)["addr"], "0xb");
+    EXPECT_EQ(port(7, 9)["addr"], "0xb");
+    EXPECT_EQ(port(0, 9)["multifunction"], true) << "else a guest does not look for others";
+    EXPECT_EQ(port(8, 9)["addr"], "0x4.1");
+    EXPECT_FALSE(port(8, 9).contains("multifunction"));
+    EXPECT_EQ(port(31, 32)["addr"], "0xb.3");
+    EXPECT_EQ(port(31, 32)["slot"], 32);
+    EXPECT_EQ(GpuSlot(31, config, {}).port_bdf(), "0000:00:0b.3");
 }
 
 TEST(EmulatorCommandTest, BoardAndBlackHole) {

@@ -27,6 +27,10 @@ constexpr unsigned max_capabilities = 48;
 
 }  // namespace
 
+std::string SlotPort::name() const {
+    return fmt::format("00:{:02x}.{}", device_, function_);
+}
+
 hp::Result<uint8_t> SlotPort::secondary_bus() {
     auto value = qtest_->execute({QtestClient::read8(address(reg_secondary_bus))});
     if (!value) {
@@ -35,7 +39,7 @@ hp::Result<uint8_t> SlotPort::secondary_bus() {
     auto bus = static_cast<uint8_t>(value->front());
     if (bus == 0 || bus == 0xff) {
         return hp::fail(
-            fmt::format("the root port 00:{:02x}.0 has no bus number: is the guest up?", device_));
+            fmt::format("the root port {} has no bus number: is the guest up?", name()));
     }
     return bus;
 }
@@ -64,8 +68,7 @@ hp::Result<unsigned> SlotPort::pcie_capability() {
         }
         pointer_at = offset + 1;
     }
-    return hp::fail(
-        fmt::format("00:{:02x}.0 has no PCI Express capability: not a root port", device_));
+    return hp::fail(fmt::format("{} has no PCI Express capability: not a root port", name()));
 }
 
 hp::Result<uint64_t> SlotPort::slot_register(unsigned offset) {
@@ -94,7 +97,7 @@ hp::Result<void> SlotPort::surprise_removal(Restore restore) {
         return tl::unexpected(address ? on.error() : address.error());
     }
     if (*on & power_controller_off) {
-        return hp::fail(fmt::format("the slot of 00:{:02x}.0 is powered off already", device_));
+        return hp::fail(fmt::format("the slot of {} is powered off already", name()));
     }
     std::vector<std::string> commands{
         QtestClient::write16(*address, static_cast<uint16_t>(*on | all_off))};

@@ -18,19 +18,21 @@ namespace hotplug {
 /// Where q35 with SeaBIOS has its ECAM window.
 inline constexpr uint64_t ecam_base = 0xb0000000;
 
-/// Physical address of a register in the configuration space of bus:device.0.
-constexpr uint64_t ecam_address(unsigned bus, unsigned device, unsigned offset) {
-    return ecam_base + (uint64_t{bus} << 20) + (uint64_t{device} << 15) + offset;
+/// Physical address of a register in the configuration space of bus:device.function.
+constexpr uint64_t ecam_address(unsigned bus, unsigned device, unsigned offset,
+                                unsigned function = 0) {
+    return ecam_base + (uint64_t{bus} << 20) + (uint64_t{device} << 15) +
+           (uint64_t{function} << 12) + offset;
 }
 
 enum class Restore { yes, no };
 
 class SlotPort {
 public:
-    /// The port is device `device` of bus 0.
-    SlotPort(QtestClient& qtest, unsigned device) : qtest_(&qtest), device_(device) {}
+    /// The port is 00:`device`.`function`.
+    SlotPort(QtestClient& qtest, unsigned device, unsigned function = 0)
+        : qtest_(&qtest), device_(device), function_(function) {}
 
-    unsigned device() const { return device_; }
     /// The bus behind the port, as firmware or kernel numbered it.
     hp::Result<uint8_t> secondary_bus();
 
@@ -53,13 +55,16 @@ public:
     hp::Result<std::string> raise_windows();
 
 private:
-    uint64_t address(unsigned offset) const { return ecam_address(0, device_, offset); }
+    uint64_t address(unsigned offset) const { return ecam_address(0, device_, offset, function_); }
+    /// "00:04.1"
+    std::string name() const;
     hp::Result<unsigned> pcie_capability();
     hp::Result<uint64_t> slot_register(unsigned offset);
     hp::Result<uint16_t> slot_control();
 
     QtestClient* qtest_;
     unsigned device_;
+    unsigned function_;
     std::optional<unsigned> pcie_capability_;
 };
 

@@ -49,10 +49,19 @@ TEST_F(SlotPortTest, EcamAddresses) {
     EXPECT_EQ(ecam_address(0, 0, 0), 0xb0000000u);
     EXPECT_EQ(ecam_address(1, 2, 0x34), 0xb0110034u);
     EXPECT_EQ(ecam_address(0xff, 0x1f, 0xffc), 0xbfff8ffcu);
+    EXPECT_EQ(ecam_address(0xff, 0x1f, 0xffc, 7), 0xbffffffcu);
 }
 
 TEST_F(SlotPortTest, FindsItsBus) {
     EXPECT_EQ(SlotPort(*client_, port_device).secondary_bus().value(), bus);
+}
+
+TEST_F(SlotPortTest, APortMayBeAFurtherFunction) {
+    pci_.poke(ecam_address(0, port_device, 0x19, 3), bus + 1, 1);
+    EXPECT_EQ(SlotPort(*client_, port_device, 3).secondary_bus().value(), bus + 1);
+    const auto none = SlotPort(*client_, port_device, 4).secondary_bus();
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().message.find("00:04.4"), std::string::npos);
 }
 
 TEST_F(SlotPortTest, NoBusBeforeTheGuestIsUp) {

@@ -82,7 +82,7 @@ void MachineOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--append", append, "more of the guest's kernel command line");
     app.add_option("--gpus", gpus, "GPUs in the guest")
-        ->check(CLI::Range(1, 8))
+        ->check(CLI::Range(1u, GpuSlot::max_slots))
         ->capture_default_str();
     app.add_option("--cpus", cpus, "the guest's CPUs")
         ->check(CLI::Range(1, 64))
