@@ -49,6 +49,19 @@ TEST(Vram, FillOfUntouchedVramDoesNothing) {
     EXPECT_EQ(host_bytes(vram), 0u);
 }
 
+TEST(Vram, SixteenGigabytesCostWhatIsTouched) {
+    constexpr uint64_t gib = 1024 * mib;
+    Vram vram(16 * gib);
+    EXPECT_EQ(host_bytes(vram), 0u);
+    for (const uint64_t offset : {uint64_t{0}, 8 * gib - 1, 8 * gib, 16 * gib - 1}) {
+        vram.window(offset, 1)[0] = std::byte{1};
+    }
+    EXPECT_GE(host_bytes(vram), 4u * 4096);
+    EXPECT_LE(host_bytes(vram), 4 * 2 * mib) << "four pages, and were they huge ones";
+    vram.fill_resident_with_ones();
+    EXPECT_LE(host_bytes(vram), 4 * 2 * mib) << "a loss of the device looks at no others";
+}
+
 TEST(Vram, DiscardZeroesAndGivesMemoryBack) {
     Vram vram(8 * mib);
     vram.window(3 * mib, 1)[0] = std::byte{0x55};
