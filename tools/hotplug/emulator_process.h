@@ -47,6 +47,7 @@ public:
 
     EmulatorClient& control() { return *control_; }
     const EmulatorSpec& spec() const { return spec_; }
+    pid_t pid() const { return process_.pid(); }
     std::filesystem::path vfio_user_socket() const;
     std::filesystem::path log() const;
     std::filesystem::path trace() const;

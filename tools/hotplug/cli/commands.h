@@ -29,13 +29,20 @@ struct SelftestOptions {
 
 struct BenchOptions {
     MachineOptions machine;
-    std::string what = "all";  ///< or "removal", or "submission", to which the rest belongs
+    std::string what = "all";  ///< or "removal", "submission", "scale", to which the rest belongs
     std::string results = "results";
+    // Of `submission`.
     std::string against;  ///< the kernel to compare with
     unsigned boots = 3;
     unsigned rounds = 8;
     unsigned count = 400;
     double limit_percent = 0.5;
+    // Of `scale`.
+    unsigned vms = 8;
+    unsigned gpus_per_vm = 1;
+    unsigned vram_mib = 16384;
+    unsigned memory_limit_mib = 64;
+    unsigned idle_s = 10;
 };
 
 struct SweepOptions {
@@ -71,6 +78,7 @@ hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options);
+hp::Result<CommandStatus> bench_scale_command(const BenchOptions& options);
 hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);

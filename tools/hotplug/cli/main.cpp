@@ -68,9 +68,10 @@ int run(int argc, char** argv) {
     bench.machine.add_to(*bench_app);
     bench_app
         ->add_option("what", bench.what,
-                     "all; removal: with one KFD process and with fifty; or submission: guest "
-                     "instructions of a submission, on one kernel or two")
-        ->check(CLI::IsMember({"all", "removal", "submission"}))
+                     "all; removal: with one KFD process and with fifty; submission: guest "
+                     "instructions of a submission, on one kernel or two; or scale: many GPUs in a "
+                     "guest, many guests at once, and what an emulator costs the host")
+        ->check(CLI::IsMember({"all", "removal", "submission", "scale"}))
         ->capture_default_str();
     bench_app->add_option("--results", bench.results, "where bench.json and logs go")
         ->capture_default_str();
@@ -88,6 +89,27 @@ int run(int argc, char** argv) {
         ->add_option("--limit", bench.limit_percent,
                      "submission: percent by which two kernels may differ")
         ->check(CLI::Range(0.0, 100.0))
+        ->capture_default_str();
+
+    bench_app->add_option("--vms", bench.vms, "scale: guests at once")
+        ->check(CLI::Range(0, 64))
+        ->capture_default_str();
+    bench_app->add_option("--gpus-per-vm", bench.gpus_per_vm, "scale: GPUs in each of these")
+        ->check(CLI::Range(1u, hotplug::GpuSlot::max_slots))
+        ->capture_default_str();
+    bench_app
+        ->add_option("--vram-mib", bench.vram_mib,
+                     "scale: VRAM of the GPUs in these, and of the emulator alone")
+        ->check(CLI::Range(1024, 1 << 20))
+        ->capture_default_str();
+    bench_app
+        ->add_option("--memory-limit", bench.memory_limit_mib,
+                     "scale: MiB that an emulator may keep resident")
+        ->check(CLI::Range(1, 1 << 20))
+        ->capture_default_str();
+    bench_app
+        ->add_option("--idle", bench.idle_s, "scale: seconds over which idle CPU time is taken")
+        ->check(CLI::Range(1, 3600))
         ->capture_default_str();
 
     hotplug::SweepOptions sweep;
@@ -164,7 +186,11 @@ int run(int argc, char** argv) {
         return report(hotplug::selftest_command(selftest));
     }
     if (bench_app->parsed()) {
+        if (bench.what == "scale" && bench_app->count("--gpus") == 0) {
+            bench.machine.gpus = hotplug::GpuSlot::max_slots;
+        }
         return report(bench.what == "submission" ? hotplug::bench_submission_command(bench)
+                      : bench.what == "scale"    ? hotplug::bench_scale_command(bench)
                       : bench.what == "removal"  ? hotplug::bench_removal_command(bench)
                                                  : hotplug::bench_command(bench));
     }
