@@ -130,9 +130,6 @@ public:
             return hp::fail(
                 fmt::format("cannot write {}", (results_ / "bench-scale.json").string()));
         }
-        for (const std::string& problem : problems_) {
-            fmt::print("FAILS: {}\n", problem);
-        }
         return problems_.empty() ? kExitPass : kExitFail;
     }
 
@@ -142,9 +139,15 @@ private:
         std::fflush(stdout);
     }
 
+    void fail(const std::string& problem) {
+        fmt::print("FAILS: {}\n", problem);
+        std::fflush(stdout);
+        problems_.push_back(problem);
+    }
+
     void note(const hp::Result<void>& result) {
         if (!result) {
-            problems_.push_back(result.error().message);
+            fail(result.error().message);
         }
     }
 
@@ -163,13 +166,13 @@ private:
         return config;
     }
 
-    /// The emulator's memory, as `json`; more than it may have is a problem.
+    /// The emulator's memory; more than it may have is a problem.
     hp::Result<ProcessMemory> look(EmulatorProcess& emulator, const std::string& what) {
         const auto memory = process_memory(emulator.pid());
         if (memory && memory->total() > uint64_t{options_.memory_limit_mib} << 20) {
-            problems_.push_back(fmt::format("{}: {:.1f} MiB resident, {} is the limit", what,
-                                            static_cast<double>(memory->total()) / mib,
-                                            options_.memory_limit_mib));
+            fail(fmt::format("{}: {:.1f} MiB resident, {} is the limit", what,
+                             static_cast<double>(memory->total()) / mib,
+                             options_.memory_limit_mib));
         }
         return memory;
     }
@@ -536,7 +539,7 @@ private:
             if (const auto figures = cost(emulators, "many guests")) {
                 json["emulators"] = *figures;
             } else {
-                problems_.push_back(figures.error().message);
+                fail(figures.error().message);
             }
         }
         looked_at.count_down();
@@ -545,8 +548,7 @@ private:
         for (unsigned i = 0; i < guests; ++i) {
             worked += all[i].result ? 1 : 0;
             if (!all[i].result) {
-                problems_.push_back(
-                    fmt::format("guest {} of {}: {}", i, guests, all[i].result.error().message));
+                fail(fmt::format("guest {} of {}: {}", i, guests, all[i].result.error().message));
             }
         }
         print("  guests whose GPUs did their jobs, all at once",
