@@ -105,6 +105,11 @@ std::string last_line_of(AgentClient& agent, JobId job) {
     return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
 }
 
+/// "guest-3/gpu0": several machines have a gpu0.
+std::string full_name(const EmulatorProcess& emulator) {
+    return emulator.spec().log_dir.filename().string() + "/" + emulator.spec().name;
+}
+
 class Scale {
 public:
     explicit Scale(const BenchOptions& options)
@@ -178,14 +183,13 @@ private:
     }
 
     /// Resident memory and idle CPU time of emulators whose guests have nothing to do.
-    hp::Result<Json> cost(const Emulators& emulators, const std::string& where) {
+    hp::Result<Json> cost(const Emulators& emulators) {
         Json json;
         for (const auto& [kind, processes] :
              {std::pair{"gpu", &emulators.gpus}, std::pair{"black_hole", &emulators.holes}}) {
             Spread total, own, memfds;
             for (EmulatorProcess* process : *processes) {
-                const auto memory =
-                    look(*process, fmt::format("{}, emulator {}", where, process->spec().name));
+                const auto memory = look(*process, full_name(*process));
                 if (!memory) {
                     return tl::unexpected(memory.error());
                 }
@@ -319,7 +323,8 @@ private:
         const unsigned gpus = options_.machine.gpus;
         MachineConfig config = with_gpus(base, gpus, "one-guest", gpus);
         config.memory_mib = std::max(config.memory_mib, kGuestMib + gpus * kGuestMibPerGpu);
-        fmt::print("One guest with {} GPUs, {} MiB of memory\n", gpus, config.memory_mib);
+        fmt::print("One guest with {} GPU{}, {} MiB of memory\n", gpus, gpus == 1 ? "" : "s",
+                   config.memory_mib);
         auto machine = Machine::start(std::move(config));
         if (!machine) {
             return hp::fail(
@@ -336,7 +341,7 @@ private:
         probes(**machine, json);
         Emulators emulators;
         emulators.add(**machine);
-        const auto done = cost(emulators, "one guest")
+        const auto done = cost(emulators)
                               .map([&](const Json& cost) { json["emulators"] = cost; })
                               .and_then([&]() { return jobs_on_all(**machine); })
                               .map([&] {
@@ -536,7 +541,7 @@ private:
               fmt::format("{} of {}", to_driver.values.size(), guests));
         print("  start of QEMU to bound driver (least / median / most)", to_driver.text("s"));
         if (!emulators.gpus.empty()) {
-            if (const auto figures = cost(emulators, "many guests")) {
+            if (const auto figures = cost(emulators)) {
                 json["emulators"] = *figures;
             } else {
                 fail(figures.error().message);
