@@ -99,7 +99,9 @@ hp::Result<std::string> wait_slot_off(GpuSlot& slot, Deadline deadline) {
             return std::string();
         }
         if (deadline.expired()) {
-            return deadline.missed("the guest to power the slot off");
+            const auto registers = slot.port().registers();
+            return deadline.missed("the guest to power the slot off: " +
+                                   (registers ? *registers : registers.error().message));
         }
         deadline.pause(poll_interval);
     }

@@ -90,6 +90,18 @@ hp::Result<bool> SlotPort::powered_off() {
     return slot_control().map([](uint16_t control) { return (control & all_off) == all_off; });
 }
 
+hp::Result<std::string> SlotPort::registers() {
+    auto control = slot_register(reg_slot_control);
+    auto status = slot_register(reg_slot_status);
+    if (!control || !status) {
+        return tl::unexpected(control ? status.error() : control.error());
+    }
+    return qtest_->execute({QtestClient::read16(*control), QtestClient::read16(*status)})
+        .map([](const auto& values) {
+            return fmt::format("Slot Control {:#06x}, Slot Status {:#06x}", values[0], values[1]);
+        });
+}
+
 hp::Result<void> SlotPort::surprise_removal(Restore restore) {
     auto address = slot_register(reg_slot_control);
     auto on = slot_control();

@@ -46,6 +46,9 @@ public:
     /// away. A board plugged before that would be unplugged by the driver's last write.
     hp::Result<bool> powered_off();
 
+    /// "Slot Control 0x05f1, Slot Status 0x0010", for who has to be told why it is not.
+    hp::Result<std::string> registers();
+
     /// Takes back "attention button pressed" where the guest has not read it yet; what else Slot
     /// Status reports stays.
     hp::Result<void> release_button();

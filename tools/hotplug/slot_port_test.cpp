@@ -90,6 +90,8 @@ TEST_F(SlotPortTest, PutAwayOnlyWithPowerAndIndicatorOff) {
     EXPECT_FALSE(port.powered_off().value());
     pci_.poke(slot_control, 0x07f1, 2);
     EXPECT_TRUE(port.powered_off().value());
+    pci_.poke(slot_control + 2, 0x0010, 2);
+    EXPECT_EQ(port.registers().value(), "Slot Control 0x07f1, Slot Status 0x0010");
 }
 
 TEST_F(SlotPortTest, ButtonIsReleasedAndNothingElseCleared) {
