@@ -210,6 +210,8 @@ Step SdmaEngine::poll_regmem(SdmaQueue& queue, Packet packet) {
             return Step::wait;
         }
         value = *read;
+    } else if (join(packet[1], packet[2]) == sdma::hdp_flush_address) {
+        return Step::done;  // no write through the BAR is on its way
     } else if (queue.stream.vmid() != 0) {
         oddities_.note("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM);
         return Step::done;

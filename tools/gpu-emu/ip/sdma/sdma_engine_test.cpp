@@ -216,6 +216,13 @@ TEST_P(SdmaEngineTest, AUserBufferReachesNoRegister) {
     EXPECT_EQ(bench.sdma0.oddities().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM), 1u);
 }
 
+TEST_P(SdmaEngineTest, AUserBufferHasHdpFlushed) {
+    call({8, 0, 0x80000000, 0, 0, 0, 5, 0x2000, 0, 7}, 4);
+    EXPECT_EQ(run(), Turn::idle);
+    EXPECT_EQ(memory.at32(0x2000, 4), 7u) << "goes on behind the flush";
+    EXPECT_EQ(bench.sdma0.oddities().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM), 0u);
+}
+
 TEST_P(SdmaEngineTest, WhatIsNotModelledIsSkippedAtItsLength) {
     ring.put({1 | 1u << 27, 3, 0, 0x2000, 0, 0x2100, 0, 0x2200, 0});  // broadcast
     ring.put({1 | 4u << 8, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5, 5});      // sub-window

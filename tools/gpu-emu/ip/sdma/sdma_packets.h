@@ -85,6 +85,9 @@ using PTEPDE_COUNT = Field<18, 0>;
 using INT_CONTEXT = Field<27, 0>;
 using SRBM_ADDR = Field<17, 0>;
 inline constexpr uint64_t ib_base_mask = ~uint64_t{0x1f};
+/// Where a register's address is in a POLL_REGMEM: HDP shall be flushed. The firmware has it since
+/// 0x1a5, for queues of users, who have no register for it (hdp_flush_cmd of ROCr).
+inline constexpr uint64_t hdp_flush_address = uint64_t{1} << 63;
 
 /// The longest part of a packet in front of its payload.
 inline constexpr uint32_t max_fixed_dwords = 16;
