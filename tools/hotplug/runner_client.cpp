@@ -25,8 +25,8 @@ bool takes_node(const std::string& program) {
 }
 
 bool takes_gpu_id(const std::string& program) {
-    constexpr std::array<std::string_view, 6> programs = {"gpu_mover", "hsa_queue", "kfd_crowd",
-                                                          "kfd_heir",  "kfd_pair",  "svm_holder"};
+    constexpr std::array<std::string_view, 7> programs = {
+        "gpu_mover", "hsa_copy", "hsa_queue", "kfd_crowd", "kfd_heir", "kfd_pair", "svm_holder"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
@@ -74,7 +74,9 @@ ClientLine parse_client_line(const std::string& text) {
 }
 
 bool is_worker(const std::string& program) {
-    return program == "drm_submitter" || program == "hsa_queue" || program == "kfd_pair";
+    constexpr std::array<std::string_view, 4> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
+                                                          "kfd_pair"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
 GuestClient::GuestClient(Testbed& bed, const StartStep& step, JobId job)
