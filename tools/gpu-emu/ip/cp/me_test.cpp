@@ -106,6 +106,68 @@ TEST_F(MeTest, BuffersOfAProcessRunInItsVmid) {
     EXPECT_EQ(bench.memory.at32(target), 0x66u);
 }
 
+TEST_F(MeTest, ABufferCallsAnotherAndGoesOn) {
+    map(0);
+    constexpr unsigned vmid = 3;
+    constexpr uint32_t ib1 = 0x5000, ib2 = 0x5800, ib3 = 0x6000;
+    // As radv_amdgpu_cs_execute_ib() calls it: without the chain bit, in the caller's VMID.
+    bench.memory.put(ib1,
+                     {header(PACKET3_INDIRECT_BUFFER, 3), ib2, 0, 14, header(PACKET3_WRITE_DATA, 4),
+                      to_memory, target, 0, 0x55},
+                     vmid);
+    bench.memory.put(ib2,
+                     {header(PACKET3_WRITE_DATA, 4), to_memory, target + 4, 0, 0x66,
+                      header(PACKET3_INDIRECT_BUFFER, 3), ib3, 0, 5,  // one level too many
+                      header(PACKET3_WRITE_DATA, 4), to_memory, target + 8, 0, 0x77},
+                     vmid);
+    bench.memory.put(ib3, {header(PACKET3_WRITE_DATA, 4), to_memory, target + 12, 0, 0x88}, vmid);
+    ring.put({header(PACKET3_INDIRECT_BUFFER, 3), ib1, 0, 9 | vmid << 24});
+    put_write(0x99);
+    submit();
+    EXPECT_EQ(bench.memory.at32(target + 4, vmid), 0x66u);
+    EXPECT_EQ(bench.memory.at32(target + 8, vmid), 0x77u);
+    EXPECT_EQ(bench.memory.at32(target + 12, vmid), 0u);
+    EXPECT_EQ(bench.memory.at32(target, vmid), 0x55u) << "behind the call";
+    EXPECT_EQ(bench.memory.at32(target), 0x99u) << "behind the buffer";
+    EXPECT_EQ(bench.me.oddities().count("pm4_nested_indirect_buffer", PACKET3_INDIRECT_BUFFER), 1u);
+}
+
+TEST_F(MeTest, StateOfADriverInUserSpaceIsStored) {
+    map(0);
+    // The INDEX forms name which shader engines are meant, in the high bits.
+    ring.put({header(PACKET3_SET_CONTEXT_REG_INDEX, 2), 0x10 | 1u << 28, 0x11});
+    ring.put({header(PACKET3_SET_SH_REG_INDEX, 2), 0x20 | 3u << 28, 0x22});
+    ring.put({header(PACKET3_SET_UCONFIG_REG_INDEX, 2), 0x30 | 1u << 28, 0x33});
+    submit();
+    EXPECT_EQ(bench.registers.raw(0xa010), 0x11u);
+    EXPECT_EQ(bench.registers.raw(0x2c20), 0x22u);
+    EXPECT_EQ(bench.registers.raw(0xc030), 0x33u);
+    EXPECT_EQ(bench.me.oddities().describe(), "");
+}
+
+TEST_F(MeTest, DmaOfRadvFillsCopiesAndPrefetches) {
+    map(0);
+    constexpr uint32_t to_l2 = 3u << 20, from_l2 = 3u << 29, nowhere = 2u << 20, sync = 1u << 31;
+    constexpr uint32_t no_confirm = 1u << 31, raw_wait = 1u << 30;
+    bench.memory.put(target, {1, 2, 3, 4});
+    ring.put({header(PACKET3_DMA_DATA, 6), 2u << 29 | to_l2, 0xabcdef01, 0, target + 0x100, 0,
+              8 | no_confirm});
+    ring.put({header(PACKET3_DMA_DATA, 6), from_l2 | to_l2 | sync, target + 1, 0, target + 0x201, 0,
+              9 | raw_wait});
+    ring.put({header(PACKET3_DMA_DATA, 6), from_l2 | nowhere, target, 0, target + 0x300, 0, 16});
+    ring.put({header(PACKET3_DMA_DATA, 6), sync, 0, 0, 0, 0, 0});  // only waits for the others
+    put_write(7);
+    submit();
+    EXPECT_EQ(bench.memory.at32(target + 0x100), 0xabcdef01u);
+    EXPECT_EQ(bench.memory.at32(target + 0x104), 0xabcdef01u);
+    EXPECT_EQ(bench.memory.at32(target + 0x108), 0u);
+    EXPECT_EQ(bench.memory.at32(target + 0x204), 2u);
+    EXPECT_EQ(bench.memory.at32(target + 0x208), 3u & 0xffffu);
+    EXPECT_EQ(bench.memory.at32(target + 0x300), 0u) << "a prefetch writes nothing";
+    EXPECT_EQ(bench.memory.at32(target), 7u);
+    EXPECT_EQ(bench.me.oddities().describe(), "");
+}
+
 TEST_F(MeTest, PacketsOfTheSchedulerAreUnknown) {
     map(0);
     ring.put({header(PACKET3_UNMAP_QUEUES, 5), 2u << 4, 0, 0, 0, 0});

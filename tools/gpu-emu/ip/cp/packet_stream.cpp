@@ -4,6 +4,7 @@
 #include "gpu-emu/ip/cp/packet_stream.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuemu {
 
@@ -15,6 +16,7 @@ void PacketStream::set_ring(uint64_t base, uint64_t dwords, unsigned vmid) {
 
 void PacketStream::set_pointers(uint64_t rptr, uint64_t wptr) {
     ib_.reset();
+    caller_.reset();
     rptr_ = rptr;
     set_wptr(wptr);
 }
@@ -49,7 +51,7 @@ void PacketStream::skip(uint64_t dwords) {
     ib_->address += count * 4;
     ib_->dwords -= static_cast<uint32_t>(count);
     if (ib_->dwords == 0) {
-        ib_.reset();
+        leave_ib();
     }
 }
 
@@ -57,8 +59,18 @@ void PacketStream::enter(const Ib& ib) {
     if (ib.dwords > 0) {
         ib_ = ib;
     } else {
-        ib_.reset();
+        leave_ib();
     }
+}
+
+void PacketStream::call(const Ib& ib) {
+    if (ib.dwords > 0) {
+        caller_ = std::exchange(ib_, ib);
+    }
+}
+
+void PacketStream::leave_ib() {
+    ib_ = std::exchange(caller_, std::nullopt);
 }
 
 bool PacketStream::drop_if_endless(uint64_t dwords) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: where a queue fetches its packets: a ring, and at most one indirect buffer called from
-// it. MEC and SDMA have no deeper level: inside an indirect buffer one can only chain, which
-// replaces it (so a buffer that jumps to itself costs budget, never memory). Thread: device loop
-// only. Does not model: prefetch. A packet is read when it is executed.
+// Purpose: where a queue fetches its packets: a ring, an indirect buffer called from it (IB1), and
+// one that is called from that (IB2). MEC and SDMA have no IB2, and nobody has more levels: deeper
+// one can only chain, which replaces the buffer (so one that jumps to itself costs budget, never
+// memory). Thread: device loop only. Does not model: prefetch. A packet is read when it is
+// executed.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,7 @@ public:
     uint64_t ring_position() const { return dwords_ == 0 ? 0 : rptr_ & (dwords_ - 1); }
 
     bool in_ib() const { return ib_.has_value(); }
+    bool in_ib2() const { return caller_.has_value(); }
     bool empty() const { return !ib_ && rptr_ == wptr_; }
     unsigned vmid() const { return ib_ ? ib_->vmid : vmid_; }
 
@@ -50,9 +52,12 @@ public:
     /// Consumes up to available() dwords. An indirect buffer that is used up is left.
     void skip(uint64_t dwords);
 
-    /// Enters an indirect buffer behind what was consumed. An empty one is not entered.
+    /// Enters an indirect buffer behind what was consumed, instead of the one that is executed. An
+    /// empty one is not entered.
     void enter(const Ib& ib);
-    void leave_ib() { ib_.reset(); }
+    /// The same, and comes back to what is left of the one that is executed. Not inside an IB2.
+    void call(const Ib& ib);
+    void leave_ib();
 
     /// A packet of `dwords` is longer than what is available. True: it will never be complete, and
     /// the rest of its level was thrown away. False: the ring may still get it.
@@ -68,6 +73,7 @@ private:
     uint64_t wptr_ = 0;
     unsigned vmid_ = 0;
     std::optional<Ib> ib_;
+    std::optional<Ib> caller_;  // while ib_ is an IB2 that comes back
 };
 
 }  // namespace gpuemu

@@ -78,6 +78,58 @@ TEST_F(PacketStreamTest, AnEmptyBufferIsNotEntered) {
     EXPECT_TRUE(stream.empty());
 }
 
+TEST_F(PacketStreamTest, ComesBackFromABufferCalledByABuffer) {
+    stream.set_pointers(0, 1);
+    stream.enter({0x2000, 4, 5});
+    stream.skip(2);
+    stream.call({0x3000, 3, 5});
+    EXPECT_TRUE(stream.in_ib2());
+    EXPECT_EQ(stream.available(), 3u);
+    stream.skip(1);
+    stream.enter({0x3800, 2, 5});
+    EXPECT_TRUE(stream.in_ib2()) << "a chain replaces the called one only";
+    stream.skip(2);
+    EXPECT_TRUE(stream.in_ib());
+    EXPECT_FALSE(stream.in_ib2());
+    std::array<uint32_t, 2> out{};
+    ASSERT_TRUE(stream.fetch(memory, Hub::gfx, 0, out));
+    EXPECT_EQ(out[0], 202u);
+    stream.skip(2);
+    EXPECT_FALSE(stream.in_ib());
+    EXPECT_EQ(stream.available(), 1u);
+}
+
+TEST_F(PacketStreamTest, ACallAtTheEndOfABufferComesBackToTheRing) {
+    stream.set_pointers(0, 1);
+    stream.enter({0x2000, 2, 5});
+    stream.skip(2);
+    stream.call({0x3000, 3, 5});
+    EXPECT_TRUE(stream.in_ib());
+    EXPECT_FALSE(stream.in_ib2());
+    stream.skip(3);
+    EXPECT_FALSE(stream.in_ib());
+}
+
+TEST_F(PacketStreamTest, AnEmptyOrBrokenCallComesBackAtOnce) {
+    stream.set_pointers(0, 0);
+    stream.enter({0x2000, 4, 5});
+    stream.call({0x3000, 0, 5});
+    EXPECT_FALSE(stream.in_ib2());
+    EXPECT_EQ(stream.available(), 4u);
+    stream.call({0x3000, 2, 5});
+    stream.enter({0x3800, 0, 5});  // a chain to nothing
+    EXPECT_EQ(stream.available(), 4u);
+    stream.call({0x3000, 2, 5});
+    EXPECT_TRUE(stream.drop_if_endless(3));
+    EXPECT_EQ(stream.available(), 4u);
+    stream.call({0x3000, 2, 5});
+    stream.leave_ib();
+    EXPECT_EQ(stream.available(), 4u);
+    stream.call({0x3000, 2, 5});
+    stream.set_pointers(0, 0);
+    EXPECT_TRUE(stream.empty());
+}
+
 TEST_F(PacketStreamTest, ThrowsAwayWhatCanNeverBeComplete) {
     stream.set_pointers(0, 4);
     EXPECT_FALSE(stream.drop_if_endless(8)) << "the rest may still be written";

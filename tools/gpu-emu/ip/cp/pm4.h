@@ -34,11 +34,14 @@ enum Opcode : uint8_t {
     PACKET3_ACQUIRE_MEM = 0x58,
     PACKET3_SET_CONFIG_REG = 0x68,
     PACKET3_SET_CONTEXT_REG = 0x69,
+    PACKET3_SET_CONTEXT_REG_INDEX = 0x6a,
     PACKET3_SET_SH_REG = 0x76,
     PACKET3_SET_UCONFIG_REG = 0x79,
+    PACKET3_SET_UCONFIG_REG_INDEX = 0x7a,
     PACKET3_SWITCH_BUFFER = 0x8b,
     PACKET3_FRAME_CONTROL = 0x90,
     PACKET3_INVALIDATE_TLBS = 0x98,
+    PACKET3_SET_SH_REG_INDEX = 0x9b,
     PACKET3_SET_RESOURCES = 0xa0,
     PACKET3_MAP_PROCESS = 0xa1,
     PACKET3_MAP_QUEUES = 0xa2,
@@ -128,6 +131,7 @@ using DMA_DATA__SRC_SEL = Field<30, 29>;
 inline constexpr uint32_t DMA_DATA__SEL__ADDRESS = 0;
 inline constexpr uint32_t DMA_DATA__SEL__GDS = 1;
 inline constexpr uint32_t DMA_DATA__SRC_SEL__DATA = 2;
+inline constexpr uint32_t DMA_DATA__DST_SEL__NOWHERE = 2;  // as Mesa's sid.h calls it: into L2 only
 using DMA_DATA__BYTE_COUNT = Field<25, 0>;
 /// SAS, DAS, SAIC, DAIC: registers instead of memory, or an address that stays.
 using DMA_DATA__ADDRESS_MODES = Field<29, 26>;

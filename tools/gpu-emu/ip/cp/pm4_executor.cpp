@@ -33,8 +33,11 @@ Pm4Executor::Pm4Executor(const Engines::Context& context, Oddities& oddities)
     }
     add(PACKET3_SET_CONFIG_REG, &Pm4Executor::set_config_reg, 2, true);
     add(PACKET3_SET_CONTEXT_REG, &Pm4Executor::set_context_reg, 2);
+    add(PACKET3_SET_CONTEXT_REG_INDEX, &Pm4Executor::set_context_reg, 2);
     add(PACKET3_SET_SH_REG, &Pm4Executor::set_sh_reg, 2);
+    add(PACKET3_SET_SH_REG_INDEX, &Pm4Executor::set_sh_reg, 2);
     add(PACKET3_SET_UCONFIG_REG, &Pm4Executor::set_uconfig_reg, 2);
+    add(PACKET3_SET_UCONFIG_REG_INDEX, &Pm4Executor::set_uconfig_reg, 2);
     add(PACKET3_WRITE_DATA, &Pm4Executor::write_data, 4);
     add(PACKET3_WAIT_REG_MEM, &Pm4Executor::wait_reg_mem, 6);
     add(PACKET3_INDIRECT_BUFFER, &Pm4Executor::indirect_buffer, 3);
@@ -84,13 +87,14 @@ Step Pm4Executor::step(ComputeQueue& queue, Budget& budget) {
 
     skip_behind_ = 0;
     enter_behind_.reset();
+    comes_back_ = false;
     const uint32_t epoch = queue.epoch();
     const Step step = execute(queue, header, packet.subspan(1), budget);
     if (step == Step::done && queue.epoch() == epoch) {
         queue.progress = 0;
         queue.stream.skip(uint64_t{dwords} + skip_behind_);
         if (enter_behind_) {
-            queue.stream.enter(*enter_behind_);
+            comes_back_ ? queue.stream.call(*enter_behind_) : queue.stream.enter(*enter_behind_);
         }
     }
     return step;
@@ -219,7 +223,10 @@ Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
 }
 
 Step Pm4Executor::indirect_buffer(ComputeQueue& queue, Body body, Budget&) {
-    if (queue.stream.in_ib() && pm4::INDIRECT_BUFFER__CHAIN::get(body[2]) == 0) {
+    const bool calls = queue.stream.in_ib() && pm4::INDIRECT_BUFFER__CHAIN::get(body[2]) == 0;
+    // Only ME0 has a second level: Mesa's drivers call what does not change from the buffer of a
+    // frame.
+    if (calls && (queue.me() != 0 || queue.stream.in_ib2())) {
         oddities_.note("pm4_nested_indirect_buffer", pm4::PACKET3_INDIRECT_BUFFER);
         return Step::done;
     }
@@ -228,6 +235,7 @@ Step Pm4Executor::indirect_buffer(ComputeQueue& queue, Body body, Budget&) {
     enter_behind_ = {join(body[0], body[1]) & pm4::ib_address_mask,
                      pm4::INDIRECT_BUFFER__IB_SIZE::get(body[2]),
                      own != 0 ? own : pm4::INDIRECT_BUFFER__VMID::get(body[2])};
+    comes_back_ = calls;
     return Step::done;
 }
 
@@ -316,6 +324,9 @@ Step Pm4Executor::dma_data(ComputeQueue& queue, Body body, Budget& budget) {
         pm4::DMA_DATA__ADDRESS_MODES::get(body[5]) != 0) {
         oddities_.note("pm4_unsupported_dma_data", pm4::PACKET3_DMA_DATA);
         return Step::done;
+    }
+    if (destination_sel == pm4::DMA_DATA__DST_SEL__NOWHERE) {
+        return Step::done;  // a prefetch
     }
     const uint64_t destination = join(body[3], body[4]);
     const uint64_t bytes = pm4::DMA_DATA__BYTE_COUNT::get(body[5]);

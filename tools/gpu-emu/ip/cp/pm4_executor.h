@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: carries out PM4 packets of compute and graphics queues.
 // Thread: device loop only.
-// Does not model: caches and TLBs (their packets are done at once), dispatches (complete without
+// Does not model: caches and TLBs (their packets are done at once), INDEX of SET_*_REG_INDEX (of
+// all shader engines what the first gets), dispatches (complete without
 // running), draws, the constant engine and its buffers, GDS, predication, GFX state beyond storing
 // registers. An unprivileged buffer (VMID other than 0) reaches shader registers only, and no
 // scheduler packet.
@@ -87,6 +88,7 @@ private:
     /// What the packet in execution asks to be skipped or entered behind itself.
     uint32_t skip_behind_ = 0;
     std::optional<PacketStream::Ib> enter_behind_;
+    bool comes_back_ = false;  // from there to the buffer that is executed
 };
 
 }  // namespace gpuemu
