@@ -150,10 +150,11 @@ std::string RowRun::expand(std::string text) const {
 }
 
 GuestClient* RowRun::find_client(const std::string& name) {
+    // The last of that name: one that was awaited may be followed by another.
     const auto found =
-        std::find_if(clients_.begin(), clients_.end(),
+        std::find_if(clients_.rbegin(), clients_.rend(),
                      [&](const GuestClient& client) { return client.name() == name; });
-    return found == clients_.end() ? nullptr : &*found;
+    return found == clients_.rend() ? nullptr : &*found;
 }
 
 hp::Result<void> RowRun::perform(const StartStep& step) {

@@ -887,6 +887,17 @@ TEST_F(RunnerTest, AwaitedClientHasToEndAndToEndWell) {
               "step 'await the end of holder@victim': status 1; its");
 }
 
+TEST_F(RunnerTest, ClientStartedAfterTheEndOfAnotherIsTheOneThatIsAwaited) {
+    scenario_.checks = {};
+    const StartStep start{"vk_copy", Role::victim, {}};
+    const AwaitStep await{"vk_copy@victim"};
+    factory_.flaws.clients_status = 0;
+    scenario_.steps = {start, LoseStep{Loss::surprise}, await, RecoverStep{}, start, await};
+    EXPECT_EQ(run_one().find(Check::steps)->evidence[0],
+              "step 'await the end of vk_copy@victim': it goes on; its last line: "
+              R"({"state":"progress","done":1})");
+}
+
 TEST_F(RunnerTest, ClientThatIsAskedHasToAnswerAndToAnswerWell) {
     scenario_.checks = {};
     const auto told = [&](const char* answer) {
