@@ -18,9 +18,9 @@ constexpr auto kReadyDeadline = std::chrono::seconds(60);
 constexpr auto kStopDeadline = std::chrono::seconds(5);
 
 bool takes_node(const std::string& program) {
-    constexpr std::array<std::string_view, 8> programs = {
-        "always_valid", "backlog",       "drm_submitter", "holder",
-        "importer",     "late_releaser", "peer",          "stray_writer"};
+    constexpr std::array<std::string_view, 9> programs = {
+        "always_valid",  "backlog", "drm_submitter", "holder", "importer",
+        "late_releaser", "peer",    "stray_writer",  "vk_copy"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
@@ -74,8 +74,8 @@ ClientLine parse_client_line(const std::string& text) {
 }
 
 bool is_worker(const std::string& program) {
-    constexpr std::array<std::string_view, 4> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
-                                                          "kfd_pair"};
+    constexpr std::array<std::string_view, 5> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
+                                                          "kfd_pair", "vk_copy"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 
