@@ -9,18 +9,9 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "hotplug/median.h"
+
 namespace hotplug {
-
-namespace {
-
-/// Of an even number of values the mean of the middle two.
-double median_of(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-}
-
-}  // namespace
 
 hp::Result<std::vector<double>> read_costs(std::string_view client_output) {
     std::vector<double> medians;

@@ -14,6 +14,7 @@
 #include "hotplug/cli/commands.h"
 #include "hotplug/loss.h"
 #include "hotplug/machine.h"
+#include "hotplug/median.h"
 #include "lib/fd.h"
 
 namespace hotplug {
@@ -27,12 +28,6 @@ constexpr auto kCommand = std::chrono::minutes(2);
 constexpr auto kRemoval = std::chrono::minutes(3);
 constexpr auto kReplug = std::chrono::minutes(2);
 constexpr unsigned kRepeats = 3;
-
-template <typename T>
-T median(std::vector<T> values) {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-}
 
 double seconds(std::chrono::microseconds time) {
     return std::chrono::duration<double>(time).count();
@@ -172,20 +167,20 @@ private:
             edu_write.push_back(edu->write_us);
             floor.push_back(*socket);
         }
-        const double read = median(gpu_read), write = median(gpu_write);
+        const double read = median_of(gpu_read), write = median_of(gpu_write);
         print("MMIO read, emulated GPU", fmt::format("{:.1f} us", read));
         print("MMIO write, emulated GPU", fmt::format("{:.1f} us", write));
-        print("MMIO read, QEMU's edu", fmt::format("{:.2f} us", median(edu_read)));
-        print("MMIO write, QEMU's edu", fmt::format("{:.2f} us", median(edu_write)));
+        print("MMIO read, QEMU's edu", fmt::format("{:.2f} us", median_of(edu_read)));
+        print("MMIO write, QEMU's edu", fmt::format("{:.2f} us", median_of(edu_write)));
         print("socket round trip of the same size, two host threads",
-              fmt::format("{:.1f} us", median(floor)));
-        print("ratio read: GPU / edu", fmt::format("{:.0f}", read / median(edu_read)));
-        print("ratio read: GPU / socket round trip", fmt::format("{:.2f}", read / median(floor)));
+              fmt::format("{:.1f} us", median_of(floor)));
+        print("ratio read: GPU / edu", fmt::format("{:.0f}", read / median_of(edu_read)));
+        print("ratio read: GPU / socket round trip", fmt::format("{:.2f}", read / median_of(floor)));
         figures_["mmio"] = {{"gpu_read_us", read},
                             {"gpu_write_us", write},
-                            {"edu_read_us", median(edu_read)},
-                            {"edu_write_us", median(edu_write)},
-                            {"socket_round_trip_us", median(floor)}};
+                            {"edu_read_us", median_of(edu_read)},
+                            {"edu_write_us", median_of(edu_write)},
+                            {"socket_round_trip_us", median_of(floor)}};
         return {};
     }
 
@@ -257,14 +252,14 @@ private:
                 cycles.push_back(first->second);
                 of_nvme.push_back(control->first);
             }
-            const double per_hour = 3600 / median(cycles);
+            const double per_hour = 3600 / median_of(cycles);
             print(fmt::format("{}: removal returned, GPU / nvme", to_string(loss)),
-                  fmt::format("{:.2f} s / {:.2f} s = {:.1f}", median(of_gpu), median(of_nvme),
-                              median(of_gpu) / median(of_nvme)));
+                  fmt::format("{:.2f} s / {:.2f} s = {:.1f}", median_of(of_gpu), median_of(of_nvme),
+                              median_of(of_gpu) / median_of(of_nvme)));
             print(fmt::format("{}: cycles per hour of an idle GPU", to_string(loss)),
                   fmt::format("{:.0f}", per_hour));
-            figures_["removal"][std::string(to_string(loss))] = {{"gpu_s", median(of_gpu)},
-                                                                 {"nvme_s", median(of_nvme)},
+            figures_["removal"][std::string(to_string(loss))] = {{"gpu_s", median_of(of_gpu)},
+                                                                 {"nvme_s", median_of(of_nvme)},
                                                                  {"cycles_per_hour", per_hour}};
         }
         return {};

@@ -12,6 +12,7 @@
 #include "hotplug/cli/commands.h"
 #include "hotplug/loss.h"
 #include "hotplug/machine.h"
+#include "hotplug/median.h"
 #include "hotplug/runner_client.h"
 
 namespace hotplug {
@@ -27,11 +28,6 @@ constexpr unsigned kRepeats = 5;
 constexpr std::array<unsigned, 2> kProcesses = {1, 50};
 /// As many as run at a time on the GPU; the others only have /dev/kfd open.
 constexpr unsigned kQueues = 7;
-
-double median(std::vector<double> values) {
-    std::nth_element(values.begin(), values.begin() + values.size() / 2, values.end());
-    return values[values.size() / 2];
-}
 
 /// kfd_crowd (protocols.md) on the GPU, in the state it shall be in.
 hp::Result<JobId> gather(Machine& machine, unsigned processes) {
@@ -131,7 +127,7 @@ hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options) {
                 times[k].push_back(*time);
             }
         }
-        const double one = median(times[0]), many = median(times[1]);
+        const double one = median_of(times[0]), many = median_of(times[1]);
         fmt::print("{}: removal returned, {} / {} KFD processes: {:.2f} s / {:.2f} s = {:.2f}\n",
                    to_string(loss), kProcesses[1], kProcesses[0], many, one, many / one);
         std::fflush(stdout);

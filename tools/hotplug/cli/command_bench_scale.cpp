@@ -16,6 +16,7 @@
 #include "hotplug/cli/commands.h"
 #include "hotplug/loss.h"
 #include "hotplug/machine.h"
+#include "hotplug/median.h"
 #include "hotplug/probe_times.h"
 #include "hotplug/process_figures.h"
 #include "hotplug/runner_client.h"
@@ -57,11 +58,7 @@ struct Spread {
     bool empty() const { return values.empty(); }
     double most() const { return *std::max_element(values.begin(), values.end()); }
     double least() const { return *std::min_element(values.begin(), values.end()); }
-    double median() const {
-        std::vector<double> sorted = values;
-        std::nth_element(sorted.begin(), sorted.begin() + sorted.size() / 2, sorted.end());
-        return sorted[sorted.size() / 2];
-    }
+    double median() const { return median_of(values); }
     std::string text(const char* unit) const {
         return empty()
                    ? "none"
