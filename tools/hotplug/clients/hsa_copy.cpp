@@ -2,7 +2,8 @@
 // Purpose: hsa_copy, a program as ROCm's users write it, on the distribution's ROCr: barrier
 // packets in an AQL queue, and copies by SDMA from system memory to VRAM and back, each of which
 // waits for the one before by a signal. No wait is without bound: when the GPU is lost it says what
-// ROCr told of it, and ends. That another GPU is lost it only counts. Thread: one, besides ROCr's.
+// ROCr told of it, gives back all that it had, and ends. That another GPU is lost it only counts.
+// Thread: one, besides ROCr's.
 // Not modelled: dispatches, several rounds in flight.
 #include <poll.h>
 #include <unistd.h>
@@ -43,7 +44,6 @@ struct Options {
     std::size_t size_kib = 64;
     unsigned patience_s = 20;
     bool unhandled = false;
-    bool give_back = false;
 };
 
 /// The end of the client's work, if no call failed.
@@ -367,15 +367,9 @@ int run_client(const Options& options) {
         worker->tell_of_loss(report);
     }
     const Reason reason = ended ? *ended : "device";
-    // libhsakmt keeps what it knows of a queue (struct queue, with KFD's id) in memory of the GPU.
-    // With the GPU that is gone, so that it would destroy the process's queue 0 instead. The end of
-    // the process gives back what it has.
-    const bool healthy = std::string_view(reason) == "done" || std::string_view(reason) == "signal";
-    const bool gives_back = healthy || options.give_back;
-    report.say("closing", {{"reason", reason},
-                           {"gives_back", gives_back},
-                           {"others_lost", runtime->events().others_lost.load()}});
-    return !gives_back || worker->close(report) ? report.end(reason) : report.end("close");
+    report.say("closing",
+               {{"reason", reason}, {"others_lost", runtime->events().others_lost.load()}});
+    return worker->close(report) ? report.end(reason) : report.end("close");
 }
 
 }  // namespace
@@ -392,7 +386,6 @@ int main(int argc, char** argv) {
     app.add_option("--size-kib", options.size_kib, "of a copy")->check(CLI::Range(1, 1 << 20));
     app.add_option("--patience", options.patience_s, "end when a round's step takes more seconds");
     app.add_flag("--unhandled", options.unhandled, "leave it to ROCr what the loss of a GPU does");
-    app.add_flag("--give-back", options.give_back, "destroy and free all on a lost GPU, too");
     CLI11_PARSE(app, argc, argv);
     hp::clients::handle_signals();
     return hp::clients::run_client(options);

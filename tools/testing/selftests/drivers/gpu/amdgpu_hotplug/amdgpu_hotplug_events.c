@@ -7,9 +7,9 @@
  *	smi		KFD_SMI_EVENT_GPU_GONE, KFD_SMI_EVENT_GPU_ARRIVED
  *	exception	KFD_EVENT_TYPE_HW_EXCEPTION, with its cause
  *
- * To be told of exceptions it uses each GPU, as a ROCm process does, and the ones
- * that arrive, too; a GPU that it may not use is left out. With --cycle it ends
- * well when a GPU has gone and another one has arrived, each told in all ways.
+ * To be told of exceptions it has memory of each GPU, and of the ones that arrive,
+ * too; a GPU that it may not use is left out. With --cycle it ends well when a GPU
+ * has gone and another one has arrived, each told in all ways.
  *
  * See Documentation/gpu/amdgpu/hotplug.rst for what is expected here.
  */
@@ -118,6 +118,11 @@ static bool node_number(const char *node, const char *file, const char *key,
 static bool use_gpu(unsigned int id, unsigned int minor)
 {
 	struct kfd_ioctl_acquire_vm_args vm = { .gpu_id = id };
+	struct kfd_ioctl_alloc_memory_of_gpu_args vram = {
+		.gpu_id = id,
+		.size = 4096,
+		.flags = KFD_IOC_ALLOC_MEM_FLAGS_VRAM,
+	};
 	struct kfd_ioctl_smi_events_args smi = { .gpuid = id };
 	__u64 events = KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_GONE) |
 		       KFD_SMI_EVENT_MASK_FROM_INDEX(KFD_SMI_EVENT_GPU_ARRIVED);
@@ -133,6 +138,11 @@ static bool use_gpu(unsigned int id, unsigned int minor)
 	vm.drm_fd = drm;
 	what = "acquire_vm";
 	if (ioctl(kfd, AMDKFD_IOC_ACQUIRE_VM, &vm))
+		goto refused;
+
+	/* Who only has acquired a GPU is not told of its loss */
+	what = "alloc_memory";
+	if (ioctl(kfd, AMDKFD_IOC_ALLOC_MEMORY_OF_GPU, &vram))
 		goto refused;
 
 	what = "smi_events";
