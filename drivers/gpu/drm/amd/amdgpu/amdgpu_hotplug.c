@@ -480,6 +480,22 @@ void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left)
 				   left);
 }
 
+/**
+ * amdgpu_hotplug_clock_restart - begin the time of a removal anew
+ * @adev: amdgpu device
+ *
+ * After each part of work that takes the longer the more memory there is: the GPU
+ * has done it, and does not hang. Does nothing if no clock is running.
+ *
+ * Context: process, not concurrently with amdgpu_hotplug_remove_end().
+ */
+void amdgpu_hotplug_clock_restart(struct amdgpu_device *adev)
+{
+	if (amdgpu_hotplug_clock_stop(adev))
+		amdgpu_hotplug_clock_start(adev,
+					   msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
+}
+
 /* The ring at @i of @adev->rings if it has fences, else NULL */
 static struct amdgpu_ring *amdgpu_hotplug_ring(struct amdgpu_device *adev, int i)
 {

@@ -66,6 +66,7 @@ bool amdgpu_hotplug_schedule_reset(struct amdgpu_device *adev,
 void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev);
 unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev);
 void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left);
+void amdgpu_hotplug_clock_restart(struct amdgpu_device *adev);
 void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev);
 void amdgpu_hotplug_step(struct amdgpu_device *adev, const char *step);
 void amdgpu_hotplug_remove_end(struct amdgpu_device *adev);
