@@ -18,6 +18,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "gpu-emu/core/access_trace.h"
 #include "gpu-emu/core/black_hole.h"
@@ -28,6 +29,7 @@
 #include "gpu-emu/core/mutator.h"
 #include "gpu-emu/profiles/profile.h"
 #include "gpu-emu/transport/hive_port.h"
+#include "gpu-emu/transport/switch_port.h"
 #include "gpu-emu/transport/vfio_user_server.h"
 #include "lib/clock.h"
 #include "lib/event_loop.h"
@@ -43,7 +45,9 @@ using gpuemu::Gpu;
 using gpuemu::HivePort;
 using gpuemu::LossGate;
 using gpuemu::PciFunction;
+using gpuemu::PeerTraffic;
 using gpuemu::Profile;
+using gpuemu::SwitchPort;
 using gpuemu::VfioUserServer;
 
 struct Options {
@@ -53,6 +57,7 @@ struct Options {
     std::string trace;
     std::string eeprom;
     std::string hive;
+    std::string pcie_switch;
     std::string log = "info";
     std::string vram_bar = "mapped";
     std::optional<uint64_t> vram_mib;
@@ -81,7 +86,10 @@ void declare(CLI::App& app, Options& options) {
     app.add_option(
         "--hive", options.hive,
         "directory in which the GPUs of an XGMI hive meet, for a profile that is in one");
-    app.add_option("--node", options.node, "which GPU of its hive it is, from 0");
+    app.add_option("--switch", options.pcie_switch,
+                   "directory in which the GPUs behind one PCIe switch meet");
+    app.add_option("--node", options.node,
+                   "which GPU of its hive or behind its switch it is, from 0");
     app.add_option("--spin-us", options.spin_us,
                    "after an access, look for the next one that long before sleeping: faster, and "
                    "takes a CPU")
@@ -96,10 +104,18 @@ void declare(CLI::App& app, Options& options) {
     app.add_flag("--list-profiles", options.list_profiles, "name the profiles and exit");
 }
 
-/// Its place in the hive of the profile.
+/// Its place behind the switch, and in the hive of the profile.
 void seat(Profile& profile, const Options& options) {
+    const bool behind_switch = !options.pcie_switch.empty();
+    if (behind_switch && options.black_hole) {
+        throw std::runtime_error("--switch is for GPUs");
+    }
+    if (behind_switch && (!options.node || *options.node >= SwitchPort::max_nodes)) {
+        throw std::runtime_error("--switch needs --node, less than " +
+                                 std::to_string(SwitchPort::max_nodes));
+    }
     if (!profile.hive.in_hive() || options.black_hole) {
-        if (!options.hive.empty() || options.node) {
+        if (!options.hive.empty() || (options.node && !behind_switch)) {
             throw std::runtime_error(
                 "--hive and --node are for GPUs of a profile that is in a hive");
         }
@@ -155,6 +171,15 @@ void list_profiles() {
     }
 }
 
+nlohmann::json describe(unsigned node, const std::vector<unsigned>& peers,
+                        const PeerTraffic& traffic) {
+    return {{"node", node},
+            {"peers", peers},
+            {"reads", traffic.reads},
+            {"writes", traffic.writes},
+            {"absent", traffic.absent}};
+}
+
 void run(const Options& options) {
     const Profile profile = chosen_profile(options);
     hp::EventLoop loop;
@@ -170,6 +195,7 @@ void run(const Options& options) {
     std::optional<HivePort> hive;
     std::unique_ptr<Gpu> gpu;
     std::unique_ptr<PciFunction> black_hole;
+    std::optional<SwitchPort> switch_port;
     if (profile.hive.in_hive() && !options.black_hole) {
         hive.emplace(loop, options.hive, profile.hive);
     }
@@ -205,6 +231,9 @@ void run(const Options& options) {
                            if (hive) {
                                hive->set_present(present);
                            }
+                           if (switch_port) {
+                               switch_port->set_present(present);
+                           }
                        },
                    .on_restore =
                        [&] {
@@ -215,6 +244,10 @@ void run(const Options& options) {
                    .config_survives = options.black_hole});
     if (options.black_hole) {
         gate.vanish();
+    }
+    if (!options.pcie_switch.empty()) {
+        switch_port.emplace(gate, *gpu, loop, options.pcie_switch, *options.node);
+        switch_port->open(gpu->vram());
     }
     if (gpu) {
         gpu->set_reset_witness([&] { gate.function_reset(); });
@@ -247,21 +280,24 @@ void run(const Options& options) {
                 return gpu->make_hostile(seed, surfaces, rate);
             };
             device.mutations = [&] { return gpu->mutations(); };
+            device.count_in_vram = [&](uint32_t word) { return gpu->vram().count_resident(word); };
         }
         if (hive) {
             device.hive = [&] {
-                const HivePort::Traffic& traffic = hive->traffic();
-                return nlohmann::json{{"node", profile.hive.node},
-                                      {"peers", hive->present_peers()},
-                                      {"reads", traffic.reads},
-                                      {"writes", traffic.writes},
-                                      {"absent", traffic.absent}};
+                return describe(*options.node, hive->present_peers(), hive->traffic());
+            };
+        }
+        if (switch_port) {
+            device.pcie_switch = [&] {
+                return describe(*options.node, switch_port->present_peers(),
+                                switch_port->traffic());
             };
         }
         control.emplace(loop, options.control, std::move(device));
     }
     // Last: a harness that can connect to it finds all the rest at work.
-    const VfioUserServer server(loop, gate, options.socket,
+    PciFunction& outermost = switch_port ? static_cast<PciFunction&>(*switch_port) : gate;
+    const VfioUserServer server(loop, outermost, options.socket,
                                 {.bar_delay = [&] { return gate.delay(); }});
     hp::log::info("ready", {{"profile", profile.name}, {"socket", options.socket}});
     loop.run();

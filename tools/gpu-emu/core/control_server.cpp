@@ -209,6 +209,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "hostile") {
         return hostile(request);
     }
+    if (verb == "vram_count") {
+        return count_in_vram(request);
+    }
     return change_loss(verb, request);
 }
 
@@ -301,6 +304,9 @@ ControlServer::Answer ControlServer::status() const {
     };
     if (device_.hive) {
         answer["hive"] = device_.hive();
+    }
+    if (device_.pcie_switch) {
+        answer["switch"] = device_.pcie_switch();
     }
     return answer;
 }
@@ -411,6 +417,17 @@ ControlServer::Answer ControlServer::hostile(const json& request) {
         return tl::unexpected(done.error());
     }
     return json::object();
+}
+
+ControlServer::Answer ControlServer::count_in_vram(const json& request) {
+    const auto value = number(request, "value", UINT32_MAX);
+    if (!value) {
+        return tl::unexpected(value.error());
+    }
+    if (!device_.count_in_vram) {
+        return hp::fail("this device has no VRAM");
+    }
+    return json{{"count", device_.count_in_vram(static_cast<uint32_t>(*value))}};
 }
 
 ControlServer::Answer ControlServer::mark(const json& request) {

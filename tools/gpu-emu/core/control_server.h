@@ -43,7 +43,9 @@ public:
                                        uint64_t rate)>
             make_hostile = {};
         std::function<uint64_t()> mutations = {};
-        std::function<nlohmann::json()> hive = {};  // what `status` says of it
+        std::function<uint64_t(uint32_t word)> count_in_vram = {};
+        std::function<nlohmann::json()> hive = {};         // what `status` says of it
+        std::function<nlohmann::json()> pcie_switch = {};  // the same
         std::function<void()> shutdown;
     };
 
@@ -76,6 +78,7 @@ private:
     Answer interrupt(const nlohmann::json& request);
     Answer host_notification(const nlohmann::json& request);
     Answer hostile(const nlohmann::json& request);
+    Answer count_in_vram(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);
     Answer shut_down();
 

@@ -79,6 +79,7 @@ protected:
                     return {};
                 },
                 .mutations = [] { return 3; },
+                .count_in_vram = [](uint32_t word) { return word == 0x600d600d ? 2 : 0; },
                 .shutdown = [this] { loop.stop(); },
             });
     }
@@ -140,6 +141,15 @@ TEST_F(ControlServerTest, HostileReachesTheDevice) {
     EXPECT_EQ(hostile_rate, 100u);
     EXPECT_EQ(hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
     EXPECT_EQ(server->handle({{"do", "status"}})["mutations"], 3);
+}
+
+TEST_F(ControlServerTest, CountsWordsOfVram) {
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0x600d600d}})["count"], 2);
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0xffffffff}})["count"], 0);
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 1ull << 32}})["error"],
+              "'value' has to be a number from 0 to 4294967295");
+    EXPECT_EQ(server->handle({{"do", "vram_count"}})["error"],
+              "'value' has to be a number from 0 to 4294967295");
 }
 
 TEST_F(ControlServerTest, HostileSaysWhatItWants) {

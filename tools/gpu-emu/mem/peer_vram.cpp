@@ -14,7 +14,6 @@
 #include <string>
 #include <utility>
 
-#include "gpu-emu/mem/presence.h"
 #include "lib/memfd.h"
 
 namespace gpuemu {
@@ -50,7 +49,7 @@ hp::Result<PeerVram> PeerVram::map(const hp::Fd& vram, const hp::Fd& presence, u
         return hp::fail(std::string("cannot map its VRAM: ") + std::strerror(error));
     }
     return PeerVram({static_cast<std::byte*>(memory), *vram_size},
-                    static_cast<const std::atomic<uint32_t>*>(words));
+                    static_cast<const PresenceWords*>(words));
 }
 
 PeerVram::PeerVram(PeerVram&& other) noexcept
@@ -68,7 +67,7 @@ PeerVram& PeerVram::operator=(PeerVram&& other) noexcept {
 void PeerVram::unmap() {
     if (presence_ != nullptr) {
         ::munmap(vram_.data(), vram_.size());
-        ::munmap(const_cast<std::atomic<uint32_t>*>(presence_), presence_bytes);
+        ::munmap(const_cast<PresenceWords*>(presence_), presence_bytes);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -63,7 +64,8 @@ void Vram::discard() {
     }
 }
 
-void Vram::fill_resident_with_ones() {
+template <typename Visit>
+void Vram::for_each_resident(Visit visit) const {
     // SEEK_DATA finds pages that exist in the file, whoever touched them (mincore(2) on a memfd
     // would say the same page by page).
     off_t data = ::lseek(fd_.get(), 0, SEEK_DATA);
@@ -72,12 +74,30 @@ void Vram::fill_resident_with_ones() {
         if (hole < 0) {
             break;
         }
-        std::memset(base_ + data, 0xff, static_cast<std::size_t>(hole - data));
+        visit(std::span(base_ + data, static_cast<std::size_t>(hole - data)));
         data = ::lseek(fd_.get(), hole, SEEK_DATA);
     }
     if (errno != ENXIO) {  // ENXIO: no data after that offset, the way this loop ends
-        hp::log::warning("VRAM not filled completely", {{"error", std::strerror(errno)}});
+        hp::log::warning("VRAM not looked at completely", {{"error", std::strerror(errno)}});
     }
+}
+
+void Vram::fill_resident_with_ones() {
+    for_each_resident(
+        [](std::span<std::byte> pages) { std::memset(pages.data(), 0xff, pages.size()); });
+}
+
+uint64_t Vram::count_resident(uint32_t word) const {
+    uint64_t count = 0;
+    for_each_resident([&count, word](std::span<std::byte> pages) {
+        // Pages: whole words, and aligned. The guest may write them meanwhile.
+        const std::span words(reinterpret_cast<uint32_t*>(pages.data()),
+                              pages.size() / sizeof(uint32_t));
+        count += static_cast<uint64_t>(std::ranges::count_if(words, [word](uint32_t& at) {
+            return std::atomic_ref(at).load(std::memory_order_relaxed) == word;
+        }));
+    });
+    return count;
 }
 
 }  // namespace gpuemu

@@ -33,7 +33,14 @@ public:
     /// never touched stay as they are: filling them would take the whole size from the host.
     void fill_resident_with_ones();
 
+    /// How many aligned words of the pages that were ever touched are `word`, now. Takes as long as
+    /// a look at all of them.
+    uint64_t count_resident(uint32_t word) const;
+
 private:
+    template <typename Visit>
+    void for_each_resident(Visit visit) const;
+
     hp::Fd fd_;
     uint64_t size_;
     std::byte* base_ = nullptr;

@@ -49,6 +49,22 @@ TEST(Vram, FillOfUntouchedVramDoesNothing) {
     EXPECT_EQ(host_bytes(vram), 0u);
 }
 
+TEST(Vram, CountsWordsWhoeverWroteThem) {
+    Vram vram(64 * mib);
+    EXPECT_EQ(vram.count_resident(0x600d600d), 0u);
+    EXPECT_EQ(host_bytes(vram), 0u) << "a look touches nothing";
+    void* client = ::mmap(nullptr, 64 * mib, PROT_READ | PROT_WRITE, MAP_SHARED, vram.fd(), 0);
+    ASSERT_NE(client, MAP_FAILED);
+    auto* words = static_cast<uint32_t*>(client);
+    words[0] = 0x600d600d;
+    words[40 * mib / 4 + 3] = 0x600d600d;
+    words[40 * mib / 4 + 4] = 0x600d600e;
+    EXPECT_EQ(vram.count_resident(0x600d600d), 2u);
+    vram.discard();
+    EXPECT_EQ(vram.count_resident(0x600d600d), 0u);
+    ::munmap(client, 64 * mib);
+}
+
 TEST(Vram, SixteenGigabytesCostWhatIsTouched) {
     constexpr uint64_t gib = 1024 * mib;
     Vram vram(16 * gib);

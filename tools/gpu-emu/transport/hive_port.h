@@ -1,103 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the links of a GPU to the others of its XGMI hive, each of which is a process of its
-// own: they meet at sockets in one directory, and each gives the others its VRAM and its Presence
-// as memfds. After that no message is needed: an access is a look at Presence and a copy.
-//
-// Who trusts whom: nobody. What comes over a socket is checked and else ends that connection; a
-// process reaches the VRAM that a peer has given it and nothing more of the peer.
-//
-// Thread: device loop only. No call waits for a peer: sockets do not block, and a message is
-// shorter than any socket's buffer. Does not model: see mem/presence.h; the training of the links
-// when a board comes.
+// Purpose: the memory of the other GPUs of an XGMI hive, by their links.
+// Thread: device loop only.
+// Does not model: see peer_links.h.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
-#include <list>
-#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "gpu-emu/mem/hive_seat.h"
 #include "gpu-emu/mem/peer_memory.h"
-#include "gpu-emu/mem/peer_vram.h"
-#include "gpu-emu/mem/presence.h"
-#include "gpu-emu/mem/vram.h"
-#include "lib/event_loop.h"
-#include "lib/fd.h"
-#include "lib/result.h"
-#include "lib/unix_socket.h"
+#include "gpu-emu/transport/peer_links.h"
 
 namespace gpuemu {
 
 class HivePort : public PeerMemory {
 public:
-    /// Windows that the engines of this GPU asked for.
-    struct Traffic {
-        uint64_t reads = 0;
-        uint64_t writes = 0;
-        uint64_t absent = 0;  // of both: there was nobody
-    };
-
     /// `directory` is where all of the hive meet. Nobody is met yet.
     HivePort(hp::EventLoop& loop, std::string directory, HiveSeat seat);
-    /// To the peers it is gone at once.
-    ~HivePort() override { presence_.set(false); }
 
-    /// Sits down and meets who is there already; the others come by themselves. One that cannot be
-    /// reached is no peer until one of the two starts again. Throws std::runtime_error when the
-    /// seat is taken (start-up). `vram` outlives the port.
-    void open(const Vram& vram);
-
-    /// Whether the peers find this GPU there, by the next window that they ask for; a copy that has
-    /// its windows already is not stopped.
-    void set_present(bool present) { presence_.set(present); }
+    /// PeerLinks::open().
+    void open(const Vram& vram) { links_.open(vram); }
+    void set_present(bool present) { links_.presence().set(present); }
 
     std::span<std::byte> window(unsigned node, uint64_t offset, uint64_t length,
                                 bool write) override;
 
-    const Traffic& traffic() const { return traffic_; }
-    /// The nodes that are there, itself apart.
-    std::vector<unsigned> present_peers() const;
-    /// Peers, whether they are there or not, and who has not been heard yet.
-    std::size_t connections() const { return connections_.size(); }
+    const PeerTraffic& traffic() const { return traffic_; }
+    std::vector<unsigned> present_peers() const { return links_.present_peers(); }
+    std::size_t connections() const { return links_.connections(); }
 
 private:
-    static constexpr std::size_t page_size = 4096;
-    /// Of those that no window goes through: they said nothing yet, or were replaced.
-    static constexpr std::size_t max_unused = 32;
-    using Page = std::array<std::byte, page_size>;
-
-    struct Connection {
-        hp::Fd socket;
-        hp::EventLoop::Handle watch = {};
-        unsigned node = 0;                  // once introduced
-        std::optional<PeerVram> vram = {};  // nothing before
-    };
-
-    std::string path_of(unsigned node) const;
-    void accept_all();
-    void add(hp::Fd socket);
-    void make_room();
-    void receive(std::list<Connection>::iterator connection);
-    hp::Result<void> introduce_to(const hp::Fd& socket) const;
-    hp::Result<void> take_introduction(Connection& connection);
-    const PeerVram* find(unsigned node) const;
-
-    hp::EventLoop& loop_;
-    const std::string directory_;
-    const HiveSeat seat_;
-    Presence presence_;
-    const Vram* vram_ = nullptr;
-    std::optional<hp::UnixListener> listener_;
-    hp::EventLoop::Handle listener_watch_;
-    std::list<Connection> connections_;  // the latest last
-    Traffic traffic_;
-    // Of nodes that are not there. Two, as a copy may go from one to the other: nobody writes the
-    // first.
-    alignas(page_size) Page ones_{};
-    alignas(page_size) Page lost_{};
+    PeerLinks links_;
+    PeerTraffic traffic_;
+    NobodysMemory nobody_;
 };
 
 }  // namespace gpuemu

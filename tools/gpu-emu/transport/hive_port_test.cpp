@@ -244,7 +244,7 @@ TEST_F(HivePortTest, ManyWhoSayNothingKeepNobodyOut) {
 class LiarTest : public HivePortTest {
 protected:
     struct Words {
-        uint32_t magic = 0x494d4758, node = 1, nodes = 2, reserved = 0;
+        uint32_t magic = 0x52454550, node = 1, nodes = 2, reserved = 0;
         uint64_t segment_bytes = segment;
     };
 
