@@ -57,9 +57,17 @@ Command emulator_command(const EmulatorSpec& spec) {
     }
     if (spec.black_hole) {
         command.argv.push_back("--black-hole");
-    } else if (in_hive(spec.gpu.profile)) {
-        command.argv.insert(command.argv.end(),
-                            {"--hive", spec.socket_dir, "--node", std::to_string(spec.node)});
+        return command;
+    }
+    const bool hive = in_hive(spec.gpu.profile);
+    if (hive) {
+        command.argv.insert(command.argv.end(), {"--hive", spec.socket_dir});
+    }
+    if (spec.behind_switch) {
+        command.argv.insert(command.argv.end(), {"--switch", spec.socket_dir});
+    }
+    if (hive || spec.behind_switch) {
+        command.argv.insert(command.argv.end(), {"--node", std::to_string(spec.node)});
     }
     return command;
 }

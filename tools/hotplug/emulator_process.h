@@ -32,7 +32,10 @@ struct EmulatorSpec {
     std::filesystem::path socket_dir;
     std::filesystem::path log_dir;
     GpuOptions gpu;
-    unsigned node = 0;  // in the hive, for profiles that are in one: the GPUs of a machine are one
+    /// In the hive, for profiles that are in one: the GPUs of a machine are one. And behind the
+    /// switch.
+    unsigned node = 0;
+    bool behind_switch = false;
     bool black_hole = false;
 };
 

@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "hotplug/pcie_switch.h"
+
 namespace hotplug {
 
 namespace {
@@ -60,10 +62,6 @@ std::string GpuSlot::device_id() const {
     return generation_ == 0 ? name : fmt::format("{}-{}", name, generation_);
 }
 
-std::string GpuSlot::port_bdf() const {
-    return fmt::format("0000:00:{:02x}.{}", first_port + device_of(index_), function_of(index_));
-}
-
 hp::Result<std::string> GpuSlot::bdf() {
     auto bus = port_->secondary_bus();
     if (!bus) {
@@ -80,6 +78,7 @@ EmulatorSpec GpuSlot::spec(const std::string& name, const GpuOptions& gpu) const
     spec.log_dir = environment_.log_dir;
     spec.gpu = gpu;
     spec.node = index_;
+    spec.behind_switch = environment_.behind_switch;
     return spec;
 }
 
@@ -107,7 +106,10 @@ hp::Result<void> GpuSlot::start_emulators(uint64_t largest_vram_mib, Deadline de
 
 void GpuSlot::attach(QmpClient& qmp, QtestClient& qtest) {
     qmp_ = &qmp;
-    port_ = std::make_unique<SlotPort>(qtest, first_port + device_of(index_), function_of(index_));
+    port_ = environment_.behind_switch
+                ? std::make_unique<SlotPort>(qtest, DownstreamPort{switch_root_port, index_})
+                : std::make_unique<SlotPort>(qtest, first_port + device_of(index_),
+                                             function_of(index_));
     if (has_gpu()) {
         black_hole_ =
             std::make_unique<BlackHole>(qtest, first_hole + device_of(index_), function_of(index_));
@@ -130,15 +132,24 @@ json GpuSlot::board() const {
     return nullptr;
 }
 
+json GpuSlot::port_object() const {
+    if (environment_.behind_switch) {
+        return {
+            {"driver", "xio3130-downstream"},       {"id", port_id()},       {"bus", switch_bus},
+            {"addr", fmt::format("{:#x}", index_)}, {"chassis", index_ + 1}, {"slot", index_ + 1}};
+    }
+    return {{"driver", "pcie-root-port"},
+            {"id", port_id()},
+            {"bus", "pcie.0"},
+            {"addr", address_on_bus(first_port, index_)},
+            {"chassis", index_ + 1},
+            {"slot", index_ + 1},
+            {"pref64-reserve", prefetchable_window},
+            {"mem-reserve", register_window}};
+}
+
 std::vector<std::string> GpuSlot::qemu_devices(size_t slots) const {
-    json port{{"driver", "pcie-root-port"},
-              {"id", port_id()},
-              {"bus", "pcie.0"},
-              {"addr", address_on_bus(first_port, index_)},
-              {"chassis", index_ + 1},
-              {"slot", index_ + 1},
-              {"pref64-reserve", prefetchable_window},
-              {"mem-reserve", register_window}};
+    json port = port_object();
     // Function 0 has to say that there are others; one more look at each is all that it costs.
     const bool shared = slots > devices && function_of(index_) == 0;
     if (shared) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: one hot-plug slot of the machine: its root port, what is plugged into it, the emulator
+// Purpose: one hot-plug slot of the machine: its port, what is plugged into it, the emulator
 // behind that and the black hole under its BARs. Gives the host's half of every plug event; the
 // guest's half is in loss.h. Thread: one at a time per machine. Not modelled: several functions in
-// a slot, slots behind a switch.
+// a slot.
 #pragma once
 
 #include <cstdint>
@@ -60,6 +60,7 @@ public:
         std::filesystem::path emulator;
         std::filesystem::path socket_dir;
         std::filesystem::path log_dir;
+        bool behind_switch = false;  // see pcie_switch.h
     };
 
     /// What the 32-bit window of the machine has room for, not what pcie.0 has numbers for: see
@@ -74,16 +75,13 @@ public:
     bool has_gpu() const { return config_.device == SlotDevice::gpu; }
     bool plugged() const { return plugged_; }
 
-    /// "rp0": the root port's id in QEMU.
+    /// "rp0": the port's id in QEMU.
     std::string port_id() const { return "rp" + std::to_string(index_); }
     /// "gpu0", then "gpu0-1" after the first replug: an id names one board.
     std::string device_id() const;
-    /// "0000:00:04.0": what the kernel log calls the root port.
-    std::string port_bdf() const;
     /// The name of the slot below /sys/bus/pci/slots.
     std::string slot_name() const { return std::to_string(index_ + 1); }
-    /// "0000:01:00.0": the address the guest gave the board, from the root port's secondary bus
-    /// number.
+    /// "0000:01:00.0": the address the guest gave the board, from the port's secondary bus number.
     hp::Result<std::string> bdf();
 
     SlotPort& port() { return *port_; }
@@ -97,7 +95,7 @@ public:
     // Start of the machine: the emulators first, QEMU connects to them, then attach().
     hp::Result<void> start_emulators(uint64_t largest_vram_mib, Deadline deadline);
     void attach(QmpClient& qmp, QtestClient& qtest);
-    /// QEMU's -device objects (JSON) of this slot: root port, board, black hole. `slots`: how many
+    /// QEMU's -device objects (JSON) of this slot: port, board, black hole. `slots`: how many
     /// the machine has.
     std::vector<std::string> qemu_devices(size_t slots) const;
 
@@ -130,6 +128,7 @@ public:
 private:
     EmulatorSpec spec(const std::string& name, const GpuOptions& gpu) const;
     nlohmann::json board() const;
+    nlohmann::json port_object() const;
 
     unsigned index_;
     SlotConfig config_;

@@ -172,6 +172,7 @@ private:
     Deadline deadline_;
     const LossOptions& options_;
     LossTimeline timeline_;
+    std::string port_bdf_;  // what the kernel log calls the port above the slot
     LogMark mark_;
     std::optional<Clock::time_point> directory_gone_;
     uint64_t accesses_ = 0;         // seen when the removal last touched the device
@@ -189,10 +190,12 @@ hp::Result<void> Removal::prepare() {
                                     slot_.index()));
     }
     auto bdf = slot_.bdf();
-    if (!bdf) {
-        return tl::unexpected(bdf.error());
+    auto port = slot_.port().bdf();
+    if (!bdf || !port) {
+        return tl::unexpected(bdf ? port.error() : bdf.error());
     }
     timeline_.bdf = *bdf;
+    port_bdf_ = *port;
     if (auto matched = agent_.synchronise_clock(Deadline::after(answer_deadline)); !matched) {
         return matched;
     }
@@ -360,8 +363,8 @@ hp::Result<void> Removal::by_access() {
             return plugged;
         }
     } else {
-        auto spawned = agent_.spawn(
-            "action", {"sh", "-c", suspends() ? suspend_command : options_.during});
+        auto spawned =
+            agent_.spawn("action", {"sh", "-c", suspends() ? suspend_command : options_.during});
         if (!spawned) {
             return tl::unexpected(spawned.error());
         }
@@ -538,7 +541,7 @@ hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
 
 bool Removal::names_device(const std::string& text) const {
     return text.find(timeline_.bdf) != std::string::npos ||
-           text.find(slot_.port_bdf()) != std::string::npos;
+           text.find(port_bdf_) != std::string::npos;
 }
 
 void Removal::find_notification() {

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "hotplug/log_tail.h"
+#include "hotplug/pcie_switch.h"
 #include "hotplug/qemu_arguments.h"
 
 namespace hotplug {
@@ -45,9 +46,10 @@ hp::Result<void> check_config(const MachineConfig& config) {
     if (auto readable = check_readable("the initrd", config.initrd); !readable) {
         return readable;
     }
-    if (config.slots.size() > GpuSlot::max_slots) {
+    const size_t most_slots = config.behind_switch ? max_switch_slots : GpuSlot::max_slots;
+    if (config.slots.size() > most_slots) {
         return hp::fail(fmt::format("{} slots asked for, {} is the most", config.slots.size(),
-                                    GpuSlot::max_slots));
+                                    most_slots));
     }
     if (config.memory_mib < least_memory_mib) {
         return hp::fail(fmt::format("{} MiB of memory asked for, {} is the least",
@@ -173,7 +175,8 @@ hp::Result<void> Machine::boot() {
 }
 
 hp::Result<void> Machine::start_emulators(Deadline deadline) {
-    GpuSlot::Environment environment{config_.emulator, sockets_.path(), config_.log_dir};
+    GpuSlot::Environment environment{config_.emulator, sockets_.path(), config_.log_dir,
+                                     config_.behind_switch};
     for (size_t i = 0; i < config_.slots.size(); ++i) {
         slots_.push_back(
             std::make_unique<GpuSlot>(static_cast<unsigned>(i), config_.slots[i], environment));
@@ -187,6 +190,9 @@ hp::Result<void> Machine::start_emulators(Deadline deadline) {
 
 hp::Result<void> Machine::start_qemu() {
     std::vector<std::string> devices;
+    if (config_.behind_switch) {
+        devices = switch_devices(slots_.size());
+    }
     for (auto& slot : slots_) {
         auto own = slot->qemu_devices(slots_.size());
         devices.insert(devices.end(), own.begin(), own.end());

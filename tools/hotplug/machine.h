@@ -36,6 +36,8 @@ struct MachineConfig {
     /// host does. Its CPUs share one thread.
     bool count_instructions = false;
     std::vector<SlotConfig> slots = std::vector<SlotConfig>(2);
+    /// All slots are behind one PCIe switch, with QEMU's edu beside them: see pcie_switch.h.
+    bool behind_switch = false;
     /// The largest board of a profile or a replug: the black holes are made to cover it.
     uint64_t largest_vram_mib = 4096;
     /// The guest's init loads amdgpu, after the agent is up.

@@ -51,6 +51,7 @@ hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Mach
     bed->facts_.release = guest.hello().kernel;
     bed->facts_.options = options_in(config->out);
     bed->facts_.programs = words_in(programs->out);
+    bed->facts_.behind_switch = guest.config().behind_switch;
     bed->facts_.gpus = 0;
     for (size_t slot = 0; slot < guest.slot_count(); ++slot) {
         if (guest.slot(slot).has_gpu()) {

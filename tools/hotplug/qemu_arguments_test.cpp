@@ -7,6 +7,8 @@
 
 #include <algorithm>
 
+#include "hotplug/pcie_switch.h"
+
 namespace hotplug {
 namespace {
 
@@ -69,7 +71,6 @@ TEST(GpuSlotTest, NamesAndControlDevices) {
     SlotConfig config;
     config.device = SlotDevice::nvme;
     GpuSlot slot(1, config, {});
-    EXPECT_EQ(slot.port_bdf(), "0000:00:05.0");
     EXPECT_EQ(slot.slot_name(), "2");
     auto devices = slot.qemu_devices(2);
     ASSERT_EQ(devices.size(), 2u);
@@ -95,7 +96,32 @@ TEST(GpuSlotTest, MoreThanEightShareDevices) {
     EXPECT_FALSE(port(8, 9).contains("multifunction"));
     EXPECT_EQ(port(31, 32)["addr"], "0xb.3");
     EXPECT_EQ(port(31, 32)["slot"], 32);
-    EXPECT_EQ(GpuSlot(31, config, {}).port_bdf(), "0000:00:0b.3");
+}
+
+TEST(GpuSlotTest, BehindASwitchThePortIsOneOfThat) {
+    SlotConfig config;
+    config.device = SlotDevice::empty;
+    GpuSlot::Environment environment;
+    environment.behind_switch = true;
+    const auto port = nlohmann::json::parse(GpuSlot(1, config, environment).qemu_devices(2).at(0));
+    EXPECT_EQ(port["driver"], "xio3130-downstream");
+    EXPECT_EQ(port["bus"], "switch");
+    EXPECT_EQ(port["addr"], "0x1");
+    EXPECT_EQ(port["slot"], 2);
+    EXPECT_FALSE(port.contains("mem-reserve")) << "a property of the root port's";
+}
+
+TEST(PcieSwitchTest, TheEduIsBehindTheSlots) {
+    const auto devices = switch_devices(2);
+    ASSERT_EQ(devices.size(), 4u);
+    const auto root = nlohmann::json::parse(devices[0]);
+    EXPECT_EQ(root["addr"], "0x4") << "slot 0 has its port elsewhere";
+    EXPECT_EQ(root["pref64-reserve"], 16ull << 30);
+    EXPECT_EQ(nlohmann::json::parse(devices[1])["id"], switch_bus);
+    const auto port = nlohmann::json::parse(devices[2]);
+    EXPECT_EQ(port["addr"], "0x2");
+    EXPECT_EQ(port["slot"], 10) << "no number of a slot";
+    EXPECT_EQ(nlohmann::json::parse(devices[3])["bus"], port["id"]);
 }
 
 TEST(EmulatorCommandTest, BoardAndBlackHole) {
@@ -120,10 +146,18 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     argv = emulator_command(spec).argv;
     EXPECT_EQ(value_of(argv, "--hive"), "/s");
     EXPECT_EQ(value_of(argv, "--node"), "1");
+    EXPECT_FALSE(has(argv, "--switch"));
+    spec.behind_switch = true;
+    argv = emulator_command(spec).argv;
+    EXPECT_EQ(value_of(argv, "--switch"), "/s");
+    EXPECT_EQ(std::ranges::count(argv, "--node"), 1) << "one number for both";
+    spec.gpu.profile = "mi300x";
+    EXPECT_EQ(value_of(emulator_command(spec).argv, "--node"), "1");
     spec.gpu.profile = "voodoo2";
     EXPECT_FALSE(has(emulator_command(spec).argv, "--hive")) << "the emulator says what is wrong";
     spec.gpu.profile = "mi300x-hive";
     spec.black_hole = true;
+    EXPECT_FALSE(has(emulator_command(spec).argv, "--switch"));
     spec.gpu.trace = false;
     spec.gpu.vram_mib.reset();
     argv = emulator_command(spec).argv;

@@ -223,6 +223,9 @@ std::string Runner::missing(const Row& row) const {
         std::find(profiles.begin(), profiles.end(), facts.profile) == profiles.end()) {
         return fmt::format("not for the profile {}", facts.profile);
     }
+    if (needed.behind_switch && !facts.behind_switch) {
+        return "needs the GPUs behind a PCIe switch: --switch";
+    }
     return {};
 }
 

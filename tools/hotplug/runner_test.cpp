@@ -695,13 +695,17 @@ TEST_F(RunnerTest, FreshBootIsAFreshBoot) {
 TEST_F(RunnerTest, RowWhoseNeedsAreNotMetIsSkippedWithTheReason) {
     scenario_.requires_.kernel_options = {"CONFIG_KASAN"};
     EXPECT_EQ(run_one().skip_reason, "needs a kernel with CONFIG_KASAN");
-    scenario_.requires_ = {.gpus = 3, .kernel_options = {}, .programs = {}, .profiles = {}};
+    scenario_.requires_ = {};
+    scenario_.requires_.gpus = 3;
     EXPECT_EQ(run_one().skip_reason, "needs 3 GPUs, the machine has 2");
-    scenario_.requires_ = {
-        .gpus = 2, .kernel_options = {}, .programs = {}, .profiles = {"gfx1030"}};
+    scenario_.requires_ = {};
+    scenario_.requires_.profiles = {"gfx1030"};
     EXPECT_EQ(run_one().outcome, Outcome::skip);
-    scenario_.requires_ = {
-        .gpus = 2, .kernel_options = {}, .programs = {"lspci", "igt_runner"}, .profiles = {}};
+    scenario_.requires_ = {};
+    scenario_.requires_.behind_switch = true;
+    EXPECT_EQ(run_one().skip_reason, "needs the GPUs behind a PCIe switch: --switch");
+    scenario_.requires_ = {};
+    scenario_.requires_.programs = {"lspci", "igt_runner"};
     EXPECT_EQ(run_one().skip_reason,
               "needs igt_runner in the guest: HP_IMAGE_PARTS says what is in its image");
 }

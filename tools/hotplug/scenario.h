@@ -166,6 +166,7 @@ struct Requirements {
     std::vector<std::string> kernel_options;  ///< "CONFIG_KASAN"
     std::vector<std::string> programs;        ///< "igt_runner", of an image part
     std::vector<std::string> profiles;        ///< empty: any
+    bool behind_switch = false;               ///< see pcie_switch.h
 };
 
 struct Variant {

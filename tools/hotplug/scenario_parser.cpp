@@ -416,7 +416,7 @@ std::vector<Step> read_steps(const Node& node) {
 }
 
 Requirements read_requirements(const Node& node) {
-    node.allow({"gpus", "kernel_options", "programs", "profiles"});
+    node.allow({"gpus", "kernel_options", "programs", "profiles", "switch"});
     Requirements needed;
     if (node.has("gpus")) {
         needed.gpus = static_cast<size_t>(node.at("gpus").integer(1, 8));
@@ -434,6 +434,9 @@ Requirements read_requirements(const Node& node) {
     }
     if (node.has("profiles")) {
         needed.profiles = node.at("profiles").texts();
+    }
+    if (node.has("switch")) {
+        needed.behind_switch = node.at("switch").boolean();
     }
     return needed;
 }

@@ -14,7 +14,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
 {
     "id": "surprise-2", "description": "does it", "tags": ["flagship", "smoke"],
     "requires": {"gpus": 2, "kernel_options": ["CONFIG_KASAN"], "programs": ["lspci"],
-                 "profiles": ["mi300x"]},
+                 "profiles": ["mi300x"], "switch": true},
     "variants": {"idle": [], "busy": [{"start": "drm_submitter", "on": "bystander"}],
                  "drm": {"tags": ["more"], "steps": [{"settle": 1}]}},
     "steps": [

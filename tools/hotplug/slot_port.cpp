@@ -28,29 +28,61 @@ constexpr unsigned max_capabilities = 48;
 }  // namespace
 
 std::string SlotPort::name() const {
-    return fmt::format("00:{:02x}.{}", device_, function_);
+    return root_port_ ? fmt::format("switch port {}", device_)
+                      : fmt::format("00:{:02x}.{}", device_, function_);
 }
 
-hp::Result<uint8_t> SlotPort::secondary_bus() {
-    auto value = qtest_->execute({QtestClient::read8(address(reg_secondary_bus))});
+/// The bus behind the bridge at `bridge`.
+hp::Result<uint8_t> SlotPort::bus_behind(uint64_t bridge) {
+    auto value = qtest_->execute({QtestClient::read8(bridge + reg_secondary_bus)});
     if (!value) {
         return tl::unexpected(value.error());
     }
     auto bus = static_cast<uint8_t>(value->front());
     if (bus == 0 || bus == 0xff) {
-        return hp::fail(
-            fmt::format("the root port {} has no bus number: is the guest up?", name()));
+        return hp::fail(fmt::format("the port {} has no bus number: is the guest up?", name()));
     }
     return bus;
+}
+
+hp::Result<unsigned> SlotPort::bus() {
+    if (!root_port_) {
+        return 0;
+    }
+    // The switch's upstream port is the only device behind the root port.
+    return bus_behind(ecam_address(0, *root_port_, 0)).and_then([this](uint8_t upstream) {
+        return bus_behind(ecam_address(upstream, 0, 0)).map([](uint8_t bus) {
+            return unsigned{bus};
+        });
+    });
+}
+
+hp::Result<uint64_t> SlotPort::address(unsigned offset) {
+    return bus().map(
+        [this, offset](unsigned bus) { return ecam_address(bus, device_, offset, function_); });
+}
+
+hp::Result<std::string> SlotPort::bdf() {
+    return bus().map([this](unsigned bus) {
+        return fmt::format("0000:{:02x}:{:02x}.{}", bus, device_, function_);
+    });
+}
+
+hp::Result<uint8_t> SlotPort::secondary_bus() {
+    return address(0).and_then([this](uint64_t bridge) { return bus_behind(bridge); });
 }
 
 hp::Result<unsigned> SlotPort::pcie_capability() {
     if (pcie_capability_) {
         return *pcie_capability_;
     }
+    auto port = address(0);
+    if (!port) {
+        return tl::unexpected(port.error());
+    }
     unsigned pointer_at = reg_capabilities;
     for (unsigned i = 0; i < max_capabilities; ++i) {
-        auto pointer = qtest_->execute({QtestClient::read8(address(pointer_at))});
+        auto pointer = qtest_->execute({QtestClient::read8(*port + pointer_at)});
         if (!pointer) {
             return tl::unexpected(pointer.error());
         }
@@ -58,7 +90,7 @@ hp::Result<unsigned> SlotPort::pcie_capability() {
         if (offset == 0 || offset == 0xfc) {
             break;
         }
-        auto id = qtest_->execute({QtestClient::read8(address(offset))});
+        auto id = qtest_->execute({QtestClient::read8(*port + offset)});
         if (!id) {
             return tl::unexpected(id.error());
         }
@@ -68,11 +100,11 @@ hp::Result<unsigned> SlotPort::pcie_capability() {
         }
         pointer_at = offset + 1;
     }
-    return hp::fail(fmt::format("{} has no PCI Express capability: not a root port", name()));
+    return hp::fail(fmt::format("{} has no PCI Express capability: not a port", name()));
 }
 
 hp::Result<uint64_t> SlotPort::slot_register(unsigned offset) {
-    return pcie_capability().map(
+    return pcie_capability().and_then(
         [this, offset](unsigned capability) { return address(capability + offset); });
 }
 
@@ -136,11 +168,12 @@ hp::Result<void> SlotPort::release_button() {
 }
 
 hp::Result<std::string> SlotPort::raise_windows() {
-    auto window = qtest_->execute({QtestClient::read32(address(reg_memory_base))});
+    const uint64_t base = ecam_address(0, root_port_.value_or(device_), reg_memory_base, function_);
+    auto window = qtest_->execute({QtestClient::read32(base)});
     if (!window) {
         return tl::unexpected(window.error());
     }
-    return QtestClient::write32(address(reg_memory_base), static_cast<uint32_t>(window->front()));
+    return QtestClient::write32(base, static_cast<uint32_t>(window->front()));
 }
 
 }  // namespace hotplug

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: a root port with a hot-plug slot, handled from outside the guest through ECAM: where its
-// bus is, its windows, and the pair of Slot Control writes that takes the board out without a word
-// to the guest. Thread: one at a time. Sources: PCI Express Base Specification 5.0, 7.5.1.3 (type 1
-// header), 7.5.3 (PCI Express capability).
+// Purpose: a port with a hot-plug slot, the root's or a switch's, handled from outside the guest
+// through ECAM: where its bus is, its windows, and the pair of Slot Control writes that takes the
+// board out without a word to the guest. Thread: one at a time. Sources: PCI Express Base
+// Specification 5.0, 7.5.1.3 (type 1 header), 7.5.3 (PCI Express capability).
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,22 @@ constexpr uint64_t ecam_address(unsigned bus, unsigned device, unsigned offset,
 
 enum class Restore { yes, no };
 
+/// A port of the switch that is behind the root port 00:`root_port`.0.
+struct DownstreamPort {
+    unsigned root_port;
+    unsigned device;
+};
+
 class SlotPort {
 public:
     /// The port is 00:`device`.`function`.
     SlotPort(QtestClient& qtest, unsigned device, unsigned function = 0)
         : qtest_(&qtest), device_(device), function_(function) {}
+    SlotPort(QtestClient& qtest, DownstreamPort port)
+        : qtest_(&qtest), device_(port.device), function_(0), root_port_(port.root_port) {}
 
+    /// "0000:00:04.0": what the kernel log calls the port.
+    hp::Result<std::string> bdf();
     /// The bus behind the port, as firmware or kernel numbered it.
     hp::Result<uint8_t> secondary_bus();
 
@@ -54,12 +64,15 @@ public:
     hp::Result<void> release_button();
 
     /// A command that writes the memory window's own value: QEMU then puts all windows of the port
-    /// on top of what overlaps them.
+    /// on top of what overlaps them on bus 0, where the windows of a switch are its root port's.
     hp::Result<std::string> raise_windows();
 
 private:
-    uint64_t address(unsigned offset) const { return ecam_address(0, device_, offset, function_); }
-    /// "00:04.1"
+    /// The bus that the port itself is on.
+    hp::Result<unsigned> bus();
+    hp::Result<uint64_t> address(unsigned offset);
+    hp::Result<uint8_t> bus_behind(uint64_t bridge);
+    /// "00:04.1", or "switch port 1"
     std::string name() const;
     hp::Result<unsigned> pcie_capability();
     hp::Result<uint64_t> slot_register(unsigned offset);
@@ -68,6 +81,7 @@ private:
     QtestClient* qtest_;
     unsigned device_;
     unsigned function_;
+    std::optional<unsigned> root_port_;  // of the switch that the port belongs to
     std::optional<unsigned> pcie_capability_;
 };
 

@@ -54,6 +54,7 @@ TEST_F(SlotPortTest, EcamAddresses) {
 
 TEST_F(SlotPortTest, FindsItsBus) {
     EXPECT_EQ(SlotPort(*client_, port_device).secondary_bus().value(), bus);
+    EXPECT_EQ(SlotPort(*client_, port_device).bdf().value(), "0000:00:04.0");
 }
 
 TEST_F(SlotPortTest, APortMayBeAFurtherFunction) {
@@ -62,6 +63,32 @@ TEST_F(SlotPortTest, APortMayBeAFurtherFunction) {
     const auto none = SlotPort(*client_, port_device, 4).secondary_bus();
     ASSERT_FALSE(none);
     EXPECT_NE(none.error().message.find("00:04.4"), std::string::npos);
+}
+
+/// The switch behind 00:04.0: its upstream port is 03:00.0, its downstream ports are on bus 5, and
+/// behind the second of them is bus 7.
+TEST_F(SlotPortTest, APortOfASwitch) {
+    pci_.poke(ecam_address(bus, 0, 0x19), 5, 1);
+    pci_.poke(ecam_address(5, 1, 0x19), 7, 1);
+    pci_.poke(ecam_address(5, 1, 0x34), 0x40, 1);
+    pci_.poke(ecam_address(5, 1, 0x40), 0x0010, 2);
+    pci_.poke(ecam_address(5, 1, 0x40 + 0x18), 0x01f1, 2);
+    SlotPort port(*client_, DownstreamPort{port_device, 1});
+    EXPECT_EQ(port.bdf().value(), "0000:05:01.0");
+    EXPECT_EQ(port.secondary_bus().value(), 7);
+    ASSERT_TRUE(port.surprise_removal(Restore::yes));
+    EXPECT_EQ(last_packet(), "writew 0xb0508058 0x7f1\nwritew 0xb0508058 0x1f1\n");
+    EXPECT_EQ(port.raise_windows().value(), SlotPort(*client_, port_device).raise_windows().value())
+        << "on bus 0 there are the windows of the root port";
+}
+
+TEST_F(SlotPortTest, NoPortOfASwitchBeforeTheGuestIsUp) {
+    pci_.poke(ecam_address(bus, 0, 0x19), 0, 1);
+    SlotPort port(*client_, DownstreamPort{port_device, 1});
+    const auto none = port.secondary_bus();
+    ASSERT_FALSE(none);
+    EXPECT_NE(none.error().message.find("switch port 1"), std::string::npos);
+    EXPECT_FALSE(port.powered_off());
 }
 
 TEST_F(SlotPortTest, NoBusBeforeTheGuestIsUp) {

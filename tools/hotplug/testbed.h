@@ -28,6 +28,7 @@ struct GuestFacts {
     std::set<std::string> programs;  ///< of the guest image
     std::string profile;             ///< of the emulated GPUs
     size_t gpus = 0;
+    bool behind_switch = false;  ///< see pcie_switch.h
 
     /// Which list of expected failures holds: a kernel with KASAN finds what one without does not.
     std::string flavour() const { return options.contains("CONFIG_KASAN") ? "debug" : "fast"; }

@@ -84,6 +84,8 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--gpus", gpus, "GPUs in the guest")
         ->check(CLI::Range(1u, GpuSlot::max_slots))
         ->capture_default_str();
+    app.add_flag("--switch", behind_switch,
+                 "the GPUs are behind one PCIe switch, with a device beside them that does DMA");
     app.add_option("--cpus", cpus, "the guest's CPUs")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
@@ -103,6 +105,9 @@ std::vector<std::string> MachineOptions::arguments() const {
                {"--profile", profile, "--accel", accelerator, "--gpus", std::to_string(gpus),
                 "--cpus", std::to_string(cpus), "--memory", std::to_string(memory_mib),
                 "--boot-timeout", std::to_string(boot_timeout_s)});
+    if (behind_switch) {
+        all.push_back("--switch");
+    }
     if (!append.empty()) {
         all.push_back("--append=" + append);
     }
@@ -136,6 +141,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     config.cpus = cpus;
     config.accelerator = accelerator == "kvm" ? Accelerator::kvm : Accelerator::tcg;
     config.slots = std::vector<SlotConfig>(gpus);
+    config.behind_switch = behind_switch;
     for (SlotConfig& slot : config.slots) {
         slot.gpu.profile = profile;
     }
