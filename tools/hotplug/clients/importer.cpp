@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: importer, a client that exports a buffer of a GPU to a device that works on it: the test
 // module dma_buf_importer, in the name of the bridge above the GPU, from where peer-to-peer access
-// is possible. Asked after the GPU's loss, it tells whether the buffer was taken from the device as
-// it should be: who can be told has been told and has stopped, who can't has kept its pages, and
-// nobody can map the buffer again. Thread: one. Not modelled: contents of the buffer.
+// is possible, or with --edu the DMA engine of QEMU's edu below the same switch. Asked after the
+// GPU's loss, it tells whether the buffer was taken from the device as it should be: who can be
+// told has been told and has stopped, who can't has kept its pages, and nobody can map the buffer
+// again. Thread: one. Not modelled: contents of the buffer.
 #include <fcntl.h>
 
 #include <CLI/CLI.hpp>
@@ -11,6 +12,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <optional>
 #include <string>
@@ -30,6 +32,7 @@ struct Options {
     std::string node;
     std::uint64_t domain = abi::AMDGPU_GEM_DOMAIN_VRAM;
     dma_buf_importer_mode mode = DMA_BUF_IMPORTER_DYNAMIC;
+    bool edu = false;
 };
 
 /// The PCI address of the bridge that the GPU is below of.
@@ -41,6 +44,31 @@ IoResult<std::string> bridge_of(const std::string& node) {
         return io_fail("canonical path of the device", error.value());
     }
     return device.parent_path().filename().string();
+}
+
+IoResult<std::string> id_of(const std::filesystem::path& device, const char* which) {
+    std::ifstream file(device / which);
+    std::string id;
+    if (!(file >> id)) {
+        return io_fail("PCI ID of a device", EIO);
+    }
+    return id;
+}
+
+/// The PCI address of QEMU's edu.
+IoResult<std::string> edu_address() {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/pci/devices", error)) {
+        const auto vendor = id_of(entry.path(), "vendor");
+        const auto device = id_of(entry.path(), "device");
+        if (!vendor || !device) {
+            return tl::unexpected(vendor ? device.error() : vendor.error());
+        }
+        if (*vendor == "0x1234" && *device == "0x11e8") {
+            return entry.path().filename().string();
+        }
+    }
+    return io_fail("search for an edu", error ? error.value() : ENODEV);
 }
 
 /// The device that works on the buffer.
@@ -101,11 +129,11 @@ IoResult<Shared> share(const Options& options) {
     if (!dma_buf) {
         return tl::unexpected(dma_buf.error());
     }
-    const auto bridge = bridge_of(options.node);
-    if (!bridge) {
-        return tl::unexpected(bridge.error());
+    const auto importing = options.edu ? edu_address() : bridge_of(options.node);
+    if (!importing) {
+        return tl::unexpected(importing.error());
     }
-    auto importer = ImportingDevice::attach(*dma_buf, options.mode, *bridge);
+    auto importer = ImportingDevice::attach(*dma_buf, options.mode, *importing);
     if (!importer) {
         return tl::unexpected(importer.error());
     }
@@ -193,6 +221,7 @@ int main(int argc, char** argv) {
                                                          {"late", DMA_BUF_IMPORTER_LATE},
                                                          {"pinned", DMA_BUF_IMPORTER_PINNED},
                                                          {"static", DMA_BUF_IMPORTER_STATIC}}));
+    app.add_flag("--edu", options.edu, "QEMU's edu makes the accesses");
     CLI11_PARSE(app, argc, argv);
     handle_signals();
     return run_client(options);

@@ -17,6 +17,9 @@ enum dma_buf_importer_mode {
 	DMA_BUF_IMPORTER_STATIC,
 };
 
+/* What QEMU's edu writes to bus addresses, if the buffer is imported in its name */
+#define DMA_BUF_IMPORTER_EDU_WORD	0xed0ed0ed
+
 struct dma_buf_importer_attach {
 	__s32 fd;
 	__u32 mode;
