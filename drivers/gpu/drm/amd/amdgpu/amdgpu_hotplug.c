@@ -100,6 +100,7 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
 			  amdgpu_hotplug_overdue_work);
 	adev->hotplug.next_check = jiffies;
+	adev->hotplug.next_awake = jiffies;
 	spin_lock_init(&adev->hotplug.attach_lock);
 	INIT_LIST_HEAD(&adev->hotplug.attachments);
 }
@@ -270,14 +271,13 @@ int amdgpu_hotplug_awake(struct amdgpu_device *adev)
 	return -ENODEV;
 }
 
-static bool amdgpu_hotplug_poll_due(struct amdgpu_device *adev)
+static bool amdgpu_hotplug_poll_due(unsigned long *next)
 {
 	unsigned long now = jiffies;
 
-	if (time_before(now, READ_ONCE(adev->hotplug.next_check)))
+	if (time_before(now, READ_ONCE(*next)))
 		return false;
-	WRITE_ONCE(adev->hotplug.next_check,
-		   now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+	WRITE_ONCE(*next, now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
 
 	return true;
 }
@@ -298,7 +298,7 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 	if (amdgpu_hotplug_lost(adev))
 		return true;
 
-	return amdgpu_hotplug_poll_due(adev) &&
+	return amdgpu_hotplug_poll_due(&adev->hotplug.next_check) &&
 	       amdgpu_hotplug_check(adev, "no answer");
 }
 
@@ -308,7 +308,9 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
  *
  * As amdgpu_hotplug_poll(), but also in a reset and in probe: an engine that is
  * tested has been started, so that the hardware must answer. With interrupts or
- * preemption off it is only by this that a loss can become known.
+ * preemption off it is only by this that a loss can become known. It has turns of
+ * its own: a read of all ones takes one of amdgpu_hotplug_poll(), which may not
+ * judge then.
  *
  * Context: any.
  * Return: true if the loop has to end because the GPU is lost.
@@ -318,7 +320,8 @@ bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev)
 	if (amdgpu_hotplug_lost(adev))
 		return true;
 
-	return amdgpu_hotplug_poll_due(adev) && amdgpu_hotplug_awake(adev);
+	return amdgpu_hotplug_poll_due(&adev->hotplug.next_awake) &&
+	       amdgpu_hotplug_awake(adev);
 }
 
 /**

@@ -23,6 +23,7 @@ struct amdgpu_device;
  *	amdgpu_hotplug_state_lose() told to announce the loss
  * @next_check: in jiffies, when those who poll may next read
  *	configuration space. Racy, which costs at most one more read.
+ * @next_awake: as @next_check, for those who poll an engine that runs
  * @removal_started: when amdgpu_hotplug_remove_begin() was called; owned by the
  *	removing thread
  * @attach_lock: protects @attachments and what the entries count; taken within
@@ -38,6 +39,7 @@ struct amdgpu_hotplug {
 	bool settled;
 	const char *reason;
 	unsigned long next_check;
+	unsigned long next_awake;
 	ktime_t removal_started;
 	/* Protects the list and its entries */
 	spinlock_t attach_lock;

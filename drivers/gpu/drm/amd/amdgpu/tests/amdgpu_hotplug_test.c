@@ -381,6 +381,21 @@ static void lost_when_not_awake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
 }
 
+/* Who waits for an engine in a reset or a suspend reads ones before it asks */
+static void poll_awake_has_its_turn(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "engine");
+	struct amdgpu_device *adev = gpu->adev;
+
+	adev->in_suspend = true;
+	gpu->absent = true;
+	adev->hotplug.next_check = jiffies;
+	adev->hotplug.next_awake = jiffies;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll(adev));
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll_awake(adev));
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
 /* Loops ask often, and configuration space is read now and then */
 static void poll_reads_seldom(struct kunit *test)
 {
@@ -736,6 +751,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_in_probe),
 	KUNIT_CASE(lost_when_all_ones),
 	KUNIT_CASE(lost_when_not_awake),
+	KUNIT_CASE(poll_awake_has_its_turn),
 	KUNIT_CASE(poll_reads_seldom),
 	KUNIT_CASE(resume_when_absent),
 	KUNIT_CASE(resume_when_switched_off),
