@@ -32,6 +32,7 @@
 
 #include "amdgpu_smu.h"
 #include "smu_cmn.h"
+#include "smu_v13_0.h"
 
 #define MOCK_VENDOR_DEVICE	0x74a11002
 #define MOCK_FENCES		3
@@ -1291,18 +1292,27 @@ static void ih_works_end_before_rings(struct kunit *test)
 	expect_ih_work_ends(test, gpu, &irq->ih_soft_work);
 }
 
-/* A question that is not asked has no answer. To leave out an order is no failure. */
-static void smu_without_access(struct kunit *test)
+static struct smu_context *mock_smu(struct kunit *test, struct mock_gpu *gpu,
+				    const struct smu_msg_ops *ops)
 {
-	struct mock_gpu *gpu = mock_gpu(test, "smu");
 	struct smu_context *smu;
-	u32 answer = 0;
 
 	smu = kunit_kzalloc(test, sizeof(*smu), GFP_KERNEL);
 	KUNIT_ASSERT_NOT_NULL(test, smu);
 	smu->adev = gpu->adev;
 	smu->msg_ctl.smu = smu;
-	smu->msg_ctl.ops = &smu_msg_v1_ops;
+	smu->msg_ctl.ops = ops;
+	mutex_init(&smu->msg_ctl.lock);
+
+	return smu;
+}
+
+/* A question that is not asked has no answer. To leave out an order is no failure. */
+static void smu_without_access(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "smu");
+	struct smu_context *smu = mock_smu(test, gpu, &smu_msg_v1_ops);
+	u32 answer = 0;
 
 	gpu->adev->no_hw_access = true;
 	KUNIT_EXPECT_EQ(test, -ENODEV,
@@ -1311,6 +1321,88 @@ static void smu_without_access(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0,
 			smu_cmn_send_smc_msg_with_param(smu, SMU_MSG_PrepareMp1ForUnload,
 							0, NULL));
+}
+
+static int mock_smu_features(struct smu_context *smu, struct smu_feature_bits *mask)
+{
+	smu_feature_bits_fill(mask);
+
+	return 0;
+}
+
+static int mock_smu_levels(struct smu_msg_ctl *ctl, struct smu_msg_args *args)
+{
+	args->out_args[0] = SMU_MAX_DPM_LEVELS + 1;
+
+	return 0;
+}
+
+/* A table has room for so many levels, whatever the device says */
+static void smu_dpm_levels(struct kunit *test)
+{
+	static const struct smu_msg_ops ops = { .send_msg = mock_smu_levels };
+	static const struct pptable_funcs functions = {
+		.get_enabled_mask = mock_smu_features,
+	};
+	static const struct cmn2asic_mapping clocks[SMU_CLK_COUNT] = {
+		[SMU_UCLK] = { 1, 0 },
+	};
+	struct mock_gpu *gpu = mock_gpu(test, "levels");
+	struct smu_context *smu = mock_smu(test, gpu, &ops);
+	struct smu_dpm_table *table;
+
+	smu->ppt_funcs = &functions;
+	smu->smu_feature.feature_num = SMU_FEATURE_MAX;
+	smu->clock_map = clocks;
+
+	table = kunit_kzalloc(test, sizeof(*table), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, table);
+	KUNIT_EXPECT_EQ(test, -EINVAL,
+			smu_v13_0_set_single_dpm_table(smu, SMU_UCLK, table));
+	KUNIT_EXPECT_EQ(test, table->count, 0);
+}
+
+#define MOCK_SMU_RESPONSE	1
+#define MOCK_SMU_ARGUMENT	2
+
+/* A GPU that leaves between the SMU's answer and what it is */
+static u32 mock_smu_leaves(struct amdgpu_device *adev, u32 offset)
+{
+	if (offset == MOCK_SMU_RESPONSE * 4)
+		return 1;
+	to_mock_gpu(adev)->absent = true;
+
+	return ~0;
+}
+
+static void mock_smu_ordered(struct amdgpu_device *adev, u32 offset, u32 value)
+{
+}
+
+/* No reset and no suspend keeps the driver from noticing then */
+static void smu_answer_lost(struct kunit *test)
+{
+	static const struct cmn2asic_msg_mapping messages[SMU_MSG_MAX_COUNT] = {
+		[SMU_MSG_GetDpmFreqByIndex] = { 1, 1, 0 },
+	};
+	struct mock_gpu *gpu = mock_gpu(test, "answer");
+	struct smu_context *smu = mock_smu(test, gpu, &smu_msg_v1_ops);
+	struct amdgpu_device *adev = gpu->adev;
+	u32 answer;
+
+	smu->msg_ctl.message_map = messages;
+	smu->msg_ctl.default_timeout = 1;
+	smu->msg_ctl.config.resp_reg = MOCK_SMU_RESPONSE;
+	smu->msg_ctl.config.arg_regs[0] = MOCK_SMU_ARGUMENT;
+	smu->msg_ctl.config.num_arg_regs = 1;
+	adev->reg.pcie.rreg = mock_smu_leaves;
+	adev->reg.pcie.wreg = mock_smu_ordered;
+	adev->in_suspend = true;
+
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			smu_cmn_send_smc_msg_with_param(smu, SMU_MSG_GetDpmFreqByIndex,
+							0, &answer));
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 }
 
 KUNIT_DEFINE_ACTION_WRAPPER(mock_partition_free, amdgpu_xcp_drm_dev_free,
@@ -1387,6 +1479,8 @@ static void partitions_kept_after_removal(struct kunit *test)
 static struct kunit_case amdgpu_hotplug_removal_cases[] = {
 	KUNIT_CASE(hive_left_at_removal),
 	KUNIT_CASE(smu_without_access),
+	KUNIT_CASE(smu_dpm_levels),
+	KUNIT_CASE(smu_answer_lost),
 	KUNIT_CASE(partitions_exhausted),
 	KUNIT_CASE(ih_works_end_before_rings),
 	KUNIT_CASE(partitions_kept_after_removal),
