@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "gpu-emu/pci/config_space.h"
 #include "lib/log.h"
 
 namespace gpuemu {
@@ -20,6 +21,7 @@ using nlohmann::json;
 constexpr uint64_t longest_flaky_ms = 3'600'000;
 constexpr uint64_t longest_delay_us = 10'000'000;
 constexpr uint64_t any_count = ~0ull;
+constexpr uint64_t last_config_byte = ConfigSpace::size - 1;
 
 hp::UnixListener open_or_throw(const std::string& path) {
     auto listener = hp::UnixListener::open(path);
@@ -223,7 +225,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 11> verbs = {{
+    static constexpr std::array<Verb, 12> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -266,6 +268,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"vanish_asleep", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish_asleep();
+             return hp::Result<void>();
+         }},
+        {"vanish_after_config", "offset", last_config_byte,
+         [](LossGate& gate, uint64_t offset) {
+             gate.vanish_after_config(offset);
              return hp::Result<void>();
          }},
     }};

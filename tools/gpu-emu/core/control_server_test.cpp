@@ -211,6 +211,8 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_EQ(host.interrupts, 2);
 
     EXPECT_TRUE(ok({{"do", "vanish_asleep"}}));
+    EXPECT_TRUE(ok({{"do", "vanish_after_config"}, {"offset", 0x3c}}));
+    EXPECT_FALSE(ok({{"do", "vanish_after_config"}, {"offset", 4096}}));
     EXPECT_EQ(gate->state(), LossGate::State::present);
     EXPECT_TRUE(ok({{"do", "vanish_after"}, {"accesses", 1}}));
     std::array<std::byte, 4> raw{};

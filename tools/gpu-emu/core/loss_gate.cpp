@@ -109,6 +109,7 @@ void LossGate::lose(std::optional<Access> at) {
     vanish_after(0);
     vanish_after_reset_ = 0;
     vanish_asleep_ = false;
+    vanish_after_config_.reset();
     after_loss_ = {};
     first_after_loss_.clear();
     lost_at_ns_ = hp::monotonic_ns();
@@ -198,6 +199,9 @@ void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
         std::fill(out.begin(), out.end(), std::byte{0xff});
     }
     witness(kind, region, offset, out);
+    if (region == Region::config && offset == vanish_after_config_ && !lost()) {
+        vanish();
+    }
 }
 
 void LossGate::write(Region region, uint64_t offset, std::span<const std::byte> in) {

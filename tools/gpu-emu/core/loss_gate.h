@@ -111,6 +111,9 @@ public:
     /// Vanishes once the host has put the function into D3hot: a board that is taken out of a
     /// machine that sleeps.
     void vanish_asleep();
+    /// Vanishes behind the host's next read of config space that begins at `offset`: a function
+    /// without a driver is left awake when the machine sleeps, but its header is saved, 0x3c last.
+    void vanish_after_config(uint64_t offset) { vanish_after_config_ = offset; }
     /// The function's part of vanish_after_reset(): its driver has reset it.
     void function_reset();
     /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
@@ -175,6 +178,7 @@ private:
     uint64_t vanish_after_ = 0;
     uint64_t vanish_after_reset_ = 0;
     bool vanish_asleep_ = false;
+    std::optional<uint64_t> vanish_after_config_;
     bool present_ = false;                     // as on_presence was told
     std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited
 

@@ -345,6 +345,20 @@ TEST_F(LossGateTest, OneThatSleepsVanishesAtOnce) {
     EXPECT_EQ(vanish_calls, 1);
 }
 
+TEST_F(LossGateTest, ItCanVanishBehindAReadOfConfigSpace) {
+    gate.vanish_after_config(0x3c);
+    EXPECT_EQ(read(Region::config, 0x38), alive);
+    EXPECT_EQ(read(Region::bar5, 0x3c), alive);
+    EXPECT_EQ(gate.state(), LossGate::State::present);
+    EXPECT_EQ(read(Region::config, 0x3c), alive) << "this one is answered";
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(late(TraceKind::config_read), 0u);
+
+    gate.restore();
+    EXPECT_EQ(read(Region::config, 0x3c), alive);
+    EXPECT_EQ(gate.state(), LossGate::State::present) << "asked for once";
+}
+
 TEST_F(LossGateTest, ZeroDisarms) {
     gate.vanish_after(1);
     gate.vanish_after(0);
