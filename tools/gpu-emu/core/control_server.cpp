@@ -366,7 +366,13 @@ ControlServer::Answer ControlServer::interrupt(const json& request) {
     const auto client = number(request, "client", 0xff);
     const auto source = number(request, "source", 0xff);
     const auto ring = number(request, "ring", 0xff);
-    for (const auto* given : {&client, &source, &ring}) {
+    const auto or_zero = [&request](const char* member, uint64_t largest) {
+        return request.contains(member) ? number(request, member, largest)
+                                        : hp::Result<uint64_t>(0);
+    };
+    const auto node = or_zero("node", 0xff);
+    const auto vmid = or_zero("vmid", 0xf);
+    for (const auto* given : {&client, &source, &ring, &node, &vmid}) {
         if (!*given) {
             return tl::unexpected(given->error());
         }
@@ -383,7 +389,9 @@ ControlServer::Answer ControlServer::interrupt(const json& request) {
     }
     device_.interrupt({.client_id = static_cast<uint8_t>(*client),
                        .source_id = static_cast<uint8_t>(*source),
-                       .ring_id = static_cast<uint8_t>(*ring)});
+                       .ring_id = static_cast<uint8_t>(*ring),
+                       .vmid = static_cast<uint8_t>(*vmid),
+                       .node_id = static_cast<uint8_t>(*node)});
     if (vanish != request.end() && vanish->get<bool>()) {
         device_.gate.vanish();
     }

@@ -122,6 +122,25 @@ TEST_F(ControlServerTest, InterruptMayBeTheLastThatIsHeardOfTheDevice) {
     EXPECT_EQ(server->handle(last)["error"], "the device is gone; restore it first");
 }
 
+TEST_F(ControlServerTest, InterruptMayNameANodeAndAVmid) {
+    EXPECT_TRUE(ok({{"do", "interrupt"},
+                    {"client", 8},
+                    {"source", 224},
+                    {"ring", 0},
+                    {"node", 255},
+                    {"vmid", 15}}));
+    ASSERT_EQ(interrupts.size(), 1U);
+    EXPECT_EQ(interrupts[0].node_id, 255);
+    EXPECT_EQ(interrupts[0].vmid, 15);
+    EXPECT_EQ(interrupts[0].pasid, 0);
+    EXPECT_EQ(server->handle({{"do", "interrupt"},
+                              {"client", 1},
+                              {"source", 1},
+                              {"ring", 1},
+                              {"vmid", 16}})["error"],
+              "'vmid' has to be a number from 0 to 15");
+}
+
 TEST_F(ControlServerTest, InterruptWithoutItsNumbersIsRefused) {
     EXPECT_EQ(server->handle({{"do", "interrupt"}, {"client", 256}})["error"],
               "'client' has to be a number from 0 to 255");
