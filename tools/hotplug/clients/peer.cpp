@@ -133,7 +133,7 @@ IoResult<void> verify(Reporter& report, const Pair& pair, bool named_too) {
         return tl::unexpected(unnamed.error());
     }
     report.say("unnamed", {{"value", *unnamed}});
-    // A copy of anything else has come from somewhere: from the GPU that took the first one's place.
+    // Anything else was copied from somewhere: from the GPU that took the first one's place.
     report.done(*unnamed == untouched);
     return {};
 }
