@@ -459,9 +459,11 @@ hp::Result<void> Gpu::notify_guest(const std::string& what) {
         impl_->vf_mailbox->notify(HostNotification::flr);
     } else if (what == "unrecoverable_error") {
         impl_->vf_mailbox->notify(HostNotification::unrecoverable_error);
+    } else if (what == "unrecoverable_at_access") {
+        impl_->vf_mailbox->notify(HostNotification::unrecoverable_at_access);
     } else {
         return hp::fail("unknown notification '" + what +
-                        "': a host sends flr or unrecoverable_error");
+                        "': a host sends flr, unrecoverable_error or unrecoverable_at_access");
     }
     return {};
 }

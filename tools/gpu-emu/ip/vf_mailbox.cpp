@@ -66,13 +66,18 @@ void VfMailbox::reset(ResetKind kind) {
         flr_announced_ = false;
     }
     if (kind == ResetKind::cold) {
-        given_up_ = false;  // another board
+        gives_up_at_access_ = false;  // another board
+        given_up_ = false;
     }
     registers_.raw(at(ip_, nbio::mmMAILBOX_INT_CNTL)) = 0;
     publish();
 }
 
 void VfMailbox::notify(HostNotification what) {
+    if (what == HostNotification::unrecoverable_at_access) {
+        gives_up_at_access_ = true;
+        return;
+    }
     if (what == HostNotification::flr) {
         flr_announced_ = true;
         send(IDH_FLR_NOTIFICATION, 0);
@@ -102,6 +107,9 @@ void VfMailbox::control_written(uint32_t value) {
 }
 
 void VfMailbox::handle_request(uint32_t request) {
+    if (request == IDH_REQ_GPU_INIT_ACCESS && gives_up_at_access_) {
+        given_up_ = true;
+    }
     if (given_up_) {
         send(IDH_UNRECOV_ERR_NOTIFICATION, 0);
         return;

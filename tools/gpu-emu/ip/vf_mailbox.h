@@ -23,6 +23,7 @@ inline constexpr uint32_t pf2vf_place = 5;
 enum class HostNotification {
     flr,                  // it is about to reset the function, and waits for the guest to be ready
     unrecoverable_error,  // it gives the function up: no request is granted any more
+    unrecoverable_at_access,  // the same when the guest next asks for access to set the GPU up
 };
 
 class VfMailbox : public IpBlock {
@@ -33,7 +34,8 @@ public:
               std::function<void()> reset_function, Mutator& mutator);
 
     /// Leaves the message in the mailbox, in place of one that was not fetched, and interrupts the
-    /// guest if it has asked for that. Returns at once: what follows is up to the guest.
+    /// guest if it has asked for that; unrecoverable_at_access leaves nothing yet. Returns at once:
+    /// what follows is up to the guest.
     void notify(HostNotification what);
 
     /// A reset that the guest asked the host for does not touch the mailbox: the answer is in it.
@@ -55,6 +57,7 @@ private:
     uint32_t event_ = 0;
     uint32_t event_data1_ = 0;
     bool flr_announced_ = false;
+    bool gives_up_at_access_ = false;
     bool given_up_ = false;
 };
 

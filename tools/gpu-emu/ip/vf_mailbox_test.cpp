@@ -124,6 +124,20 @@ TEST_F(VfMailboxTest, HostThatGaveUpGrantsNothing) {
     EXPECT_EQ(event(), 1u) << "another board";
 }
 
+TEST_F(VfMailboxTest, HostThatGivesUpAtAccessAnswersUntilThen) {
+    mailbox.notify(HostNotification::unrecoverable_at_access);
+    EXPECT_EQ(event(), 0u);
+    send(6);
+    EXPECT_EQ(event(), 7u) << "data is given";
+    send(1);
+    EXPECT_EQ(event(), 17u);
+    send(6);
+    EXPECT_EQ(event(), 17u) << "and from then on nothing";
+    mailbox.reset(ResetKind::cold);
+    send(1);
+    EXPECT_EQ(event(), 1u) << "another board";
+}
+
 TEST_F(VfMailboxTest, UnknownRequestIsAcknowledgedOnly) {
     send(203);
     EXPECT_EQ(event(), 0u);
