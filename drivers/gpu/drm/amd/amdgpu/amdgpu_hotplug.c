@@ -266,7 +266,7 @@ int amdgpu_hotplug_awake(struct amdgpu_device *adev)
 	if (!amdgpu_hotplug_lost(adev) && pci_device_is_present(adev->pdev))
 		return 0;
 
-	amdgpu_hotplug_mark_lost(adev, "absent after resume or reset");
+	amdgpu_hotplug_mark_lost(adev, "absent though awake");
 
 	return -ENODEV;
 }
