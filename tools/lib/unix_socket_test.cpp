@@ -12,6 +12,8 @@
 #include <fstream>
 #include <thread>
 
+#include "lib/temp_tree.h"
+
 namespace hp {
 namespace {
 
@@ -19,16 +21,8 @@ using namespace std::chrono_literals;
 
 class UnixSocketTest : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "hp-socket-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder = name;
-        path = folder / "s";
-    }
-    void TearDown() override { std::filesystem::remove_all(folder); }
-
-    std::filesystem::path folder;
-    std::string path;
+    const TempTree folder;
+    const std::string path = folder.root() / "s";
 };
 
 TEST_F(UnixSocketTest, ListensConnectsAndCleansUp) {
@@ -101,7 +95,7 @@ TEST_F(UnixSocketTest, PathsThatDoNotFitAreRefused) {
     EXPECT_FALSE(UnixListener::open(std::string(200, 'a')));
     EXPECT_FALSE(UnixListener::open(""));
     EXPECT_FALSE(connect_unix(std::string(108, 'a'), 0ms));
-    EXPECT_FALSE(UnixListener::open((folder / "missing" / "s").string()));
+    EXPECT_FALSE(UnixListener::open((folder.root() / "missing" / "s").string()));
 }
 
 TEST_F(UnixSocketTest, ConnectWaitsForTheServerAndGivesUp) {

@@ -7,7 +7,6 @@
 
 #include <array>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "gpu-emu/core/trace_reader.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/temp_tree.h"
 
 namespace gpuemu {
 namespace {
@@ -28,11 +28,7 @@ class ControlServerTest : public testing::Test {
 protected:
     void SetUp() override {
         hp::log::set_up("test", "off");
-        std::string name = testing::TempDir() + "control-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder = name;
-        path = folder / "s";
-        trace = std::make_unique<AccessTrace>(folder / "trace", "toy");
+        trace = std::make_unique<AccessTrace>(folder.root() / "trace", "toy");
         gate = std::make_unique<LossGate>(
             function, engines, loop,
             LossGate::Options{.trace = trace.get(), .on_vanish = {}, .config_survives = false});
@@ -84,17 +80,10 @@ protected:
             });
     }
 
-    void TearDown() override {
-        server.reset();
-        gate.reset();
-        trace.reset();
-        std::filesystem::remove_all(folder);
-    }
-
     bool ok(const json& request) { return server->handle(request).at("ok").get<bool>(); }
 
-    std::filesystem::path folder;
-    std::string path;
+    const hp::TempTree folder;
+    const std::string path = folder.root() / "s";
     hp::EventLoop loop;
     EngineScheduler engines;
     ToyFunction function;
@@ -293,7 +282,7 @@ TEST_F(ControlServerTest, MarksAreInTheTrace) {
     server.reset();
     gate.reset();
     trace.reset();
-    auto reader = TraceReader::open(folder / "trace");
+    auto reader = TraceReader::open(folder.root() / "trace");
     ASSERT_TRUE(reader);
     const auto record = reader->next();
     ASSERT_TRUE(record);

@@ -19,6 +19,9 @@
 #include <memory>
 #include <stdexcept>
 
+#include "lib/run_until.h"
+#include "lib/temp_tree.h"
+
 namespace gpuemu {
 namespace {
 
@@ -43,31 +46,12 @@ struct Member {
 
 class HivePortTest : public testing::Test {
 protected:
-    void SetUp() override {
-        std::string name = testing::TempDir() + "hive-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        directory = name;
-    }
-    void TearDown() override { std::filesystem::remove_all(directory); }
-
     std::unique_ptr<Member> join(unsigned node, unsigned nodes = 2, uint64_t vram_bytes = mib) {
         return std::make_unique<Member>(loop, directory, node, nodes, vram_bytes);
     }
 
-    /// Runs the loop until that is so; false when it never was.
-    bool wait_until(std::function<bool()> condition) {
-        bool held = false;
-        const auto give_up = loop.after(10s, [&] { loop.stop(); });
-        loop.set_idle_work([&] {
-            held = condition();
-            if (held) {
-                loop.stop();
-            }
-            return hp::EventLoop::Idle::parked;
-        });
-        loop.run();
-        loop.set_idle_work({});
-        return held;
+    bool wait_until(const std::function<bool()>& condition) {
+        return hp::run_until(loop, condition);
     }
 
     static std::vector<unsigned> nodes(std::initializer_list<unsigned> list) { return list; }
@@ -95,8 +79,9 @@ protected:
         });
     }
 
+    const hp::TempTree folder;
+    const std::string directory = folder.root();
     hp::EventLoop loop;
-    std::string directory;
 };
 
 TEST_F(HivePortTest, MembersReachEachOthersMemory) {

@@ -24,6 +24,7 @@
 
 #include "gpu-emu/transport/vfio_user_server.h"
 #include "lib/log.h"
+#include "lib/temp_tree.h"
 
 namespace gpuemu {
 namespace {
@@ -288,13 +289,7 @@ private:
 
 class ProtocolTest : public testing::Test {
 protected:
-    void SetUp() override {
-        hp::log::set_up("test", "off");
-        std::string name = testing::TempDir() + "vfio-user-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        folder_ = name;
-        path = folder_ / "s";
-    }
+    void SetUp() override { hp::log::set_up("test", "off"); }
 
     void start(VfioUserConnection::Options options = {}) {
         server_ = std::make_unique<VfioUserServer>(loop_, function, path, std::move(options));
@@ -307,7 +302,6 @@ protected:
             thread_.join();
         }
         server_.reset();
-        std::filesystem::remove_all(folder_);
     }
 
     /// For what the server does without telling the client: a second client's greeting is answered
@@ -320,11 +314,11 @@ protected:
         EXPECT_EQ(function.detachments, wanted);
     }
 
-    std::string path;
+    const hp::TempTree folder;
+    const std::string path = folder.root() / "s";
     ToyFunction function;
 
 private:
-    std::filesystem::path folder_;
     hp::EventLoop loop_;
     std::unique_ptr<VfioUserServer> server_;
     std::thread thread_;
@@ -733,18 +727,17 @@ TEST_F(ProtocolTest, ALargeReadThatDoesNotFitTheSocketArrivesWhole) {
 }
 
 TEST(VfioUserServer, ASocketInUseIsAClearError) {
-    std::string folder = testing::TempDir() + "vfio-user-XXXXXX";
-    ASSERT_NE(::mkdtemp(folder.data()), nullptr);
+    const hp::TempTree folder;
+    const std::string path = folder.root() / "s";
     hp::EventLoop loop;
     ToyFunction function;
-    const VfioUserServer server(loop, function, folder + "/s");
+    const VfioUserServer server(loop, function, path);
     try {
-        const VfioUserServer second(loop, function, folder + "/s");
+        const VfioUserServer second(loop, function, path);
         ADD_FAILURE() << "two servers on one path";
     } catch (const std::runtime_error& error) {
-        EXPECT_STREQ(error.what(), (folder + "/s is in use by a running server").c_str());
+        EXPECT_STREQ(error.what(), (path + " is in use by a running server").c_str());
     }
-    std::filesystem::remove_all(folder);
 }
 
 }  // namespace

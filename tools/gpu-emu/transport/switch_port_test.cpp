@@ -7,17 +7,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <chrono>
 #include <cstring>
-#include <filesystem>
-#include <functional>
 #include <map>
 #include <memory>
 
+#include "lib/run_until.h"
+#include "lib/temp_tree.h"
+
 namespace gpuemu {
 namespace {
-
-using namespace std::chrono_literals;
 
 constexpr uint64_t mib = 1u << 20;
 constexpr uint64_t guest_memory = 0x1000;
@@ -91,39 +89,23 @@ struct Member {
 class SwitchPortTest : public testing::Test {
 protected:
     void SetUp() override {
-        std::string name = testing::TempDir() + "switch-XXXXXX";
-        ASSERT_NE(::mkdtemp(name.data()), nullptr);
-        directory = name;
         first = std::make_unique<Member>(loop, directory, 0);
         second = std::make_unique<Member>(loop, directory, 1);
         ASSERT_TRUE(they_meet());
         first->place_at(first_bar);
         second->place_at(second_bar);
     }
-    void TearDown() override {
-        first.reset();
-        second.reset();
-        std::filesystem::remove_all(directory);
-    }
 
     bool they_meet() {
-        bool held = false;
-        const auto give_up = loop.after(10s, [&] { loop.stop(); });
-        loop.set_idle_work([&] {
-            held = first->port.present_peers() == std::vector{1u} &&
+        return hp::run_until(loop, [&] {
+            return first->port.present_peers() == std::vector{1u} &&
                    second->port.present_peers() == std::vector{0u};
-            if (held) {
-                loop.stop();
-            }
-            return hp::EventLoop::Idle::parked;
         });
-        loop.run();
-        loop.set_idle_work({});
-        return held;
     }
 
+    const hp::TempTree folder;
+    const std::string directory = folder.root();
     hp::EventLoop loop;
-    std::string directory;
     std::unique_ptr<Member> first, second;
 };
 

@@ -2,9 +2,8 @@
 #include "hotplug/clients/kfd_topology.h"
 
 #include <gtest/gtest.h>
-#include <stdlib.h>
 
-#include <fstream>
+#include "lib/temp_tree.h"
 
 namespace hp::clients {
 namespace {
@@ -13,23 +12,16 @@ namespace fs = std::filesystem;
 
 class KfdTopologyTest : public ::testing::Test {
 protected:
-    void SetUp() override {
-        std::string pattern = fs::temp_directory_path() / "hp-clients-test-XXXXXX";
-        ASSERT_NE(::mkdtemp(pattern.data()), nullptr);
-        root_ = pattern;
-        add_node("0", "0", "cpu_cores_count 2\n");
-    }
-    void TearDown() override { fs::remove_all(root_); }
+    void SetUp() override { add_node("0", "0", "cpu_cores_count 2\n"); }
 
     void add_node(const std::string& name, const std::string& gpu_id,
                   const std::string& properties) {
-        const fs::path node = root_ / "nodes" / name;
-        fs::create_directories(node);
-        std::ofstream(node / "gpu_id") << gpu_id << '\n';
-        std::ofstream(node / "properties") << properties;
+        tree_.file("nodes/" + name + "/gpu_id", gpu_id + '\n');
+        tree_.file("nodes/" + name + "/properties", properties);
     }
 
-    fs::path root_;
+    TempTree tree_;
+    const fs::path root_ = tree_.root();
 };
 
 TEST_F(KfdTopologyTest, FindsAGpuByItsId) {
