@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the project's error value. A fallible call that is not start-up returns Result<T>; start-up may throw.
-// Thread: values, no state.
+// Purpose: the project's error value. A fallible call that is not start-up returns Result<T>;
+// start-up may throw. Thread: values, no state.
 #pragma once
 
 #include <string>

@@ -5,10 +5,10 @@
 #include <iostream>
 #include <string>
 
+#include "gpu-emu/board/gpu.h"
 #include "gpu-emu/cli/trace_printer.h"
-#include "gpu-emu/core/gpu.h"
-#include "gpu-emu/core/trace_reader.h"
 #include "gpu-emu/profiles/profile.h"
+#include "gpu-emu/witness/trace_reader.h"
 
 int main(int argc, char** argv) {
     std::string path;

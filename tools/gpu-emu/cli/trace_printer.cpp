@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu-emu/core/mutator.h"
-#include "gpu-emu/core/trace_reader.h"
+#include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/pci/pci_function.h"
+#include "gpu-emu/witness/trace_reader.h"
 
 namespace gpuemu {
 namespace {

@@ -10,7 +10,7 @@
 #include <map>
 #include <string>
 
-#include "gpu-emu/core/trace_format.h"
+#include "gpu-emu/witness/trace_format.h"
 
 namespace gpuemu {
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu-emu/core/mutator.h"
+#include "gpu-emu/hostile/mutator.h"
 
 namespace gpuemu {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 
-#include "gpu-emu/core/engine.h"
+#include "gpu-emu/device/engine.h"
 
 namespace gpuemu::fuzz {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "gpu-emu/fuzz/bounded_turns.h"
-#include "gpu-emu/ip/cp/test_bench.h"
+#include "gpu-emu/testing/cp_bench.h"
 
 namespace {
 

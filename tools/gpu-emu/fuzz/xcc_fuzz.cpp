@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "gpu-emu/ip/cp/aql.h"
-#include "gpu-emu/ip/cp/xcc_bench.h"
+#include "gpu-emu/testing/xcc_bench.h"
 
 namespace {
 

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "gpu-emu/ip/registers.h"
 #include "gpu-emu/ip/regs/nbio_2_3.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu {
 namespace {

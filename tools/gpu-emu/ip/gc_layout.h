@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/profiles/profile.h"
 
 namespace gpuemu {

@@ -10,7 +10,7 @@
 
 #include "gpu-emu/ip/pasid_luts.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
-#include "gpu-emu/ip/test_memory.h"
+#include "gpu-emu/testing/test_memory.h"
 
 namespace gpuemu {
 namespace {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: how an IP block raises an interrupt: an IH ring entry (OSSSYS 4.x layout, drivers/gpu/drm/amd/amdgpu/soc15_ih_clientid.h).
-// Thread: device loop only.
+// Purpose: how an IP block raises an interrupt: an IH ring entry (OSSSYS 4.x layout,
+// drivers/gpu/drm/amd/amdgpu/soc15_ih_clientid.h). Thread: device loop only.
 #pragma once
 
 #include <array>

@@ -9,9 +9,9 @@
 
 #include <cstdint>
 
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/profiles/profile.h"
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "gpu-emu/core/register_file.h"
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/profiles/profile.h"
 
 namespace gpuemu {

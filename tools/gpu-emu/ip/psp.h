@@ -14,10 +14,10 @@
 #include <optional>
 #include <span>
 
-#include "gpu-emu/core/mutator.h"
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/ip_block.h"
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/ip/xgmi_ta.h"
 #include "gpu-emu/mem/gpu_memory.h"
 #include "gpu-emu/profiles/profile.h"

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/profiles/profile.h"
 

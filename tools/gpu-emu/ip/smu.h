@@ -11,8 +11,8 @@
 #include <optional>
 #include <span>
 
-#include "gpu-emu/core/mutator.h"
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/eeprom.h"
 #include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/smu_mailbox.h"

@@ -11,7 +11,7 @@
 
 #include "gpu-emu/ip/fru.h"
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
-#include "gpu-emu/ip/test_memory.h"
+#include "gpu-emu/testing/test_memory.h"
 
 namespace gpuemu {
 namespace {

@@ -7,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/ip/regs/smuio_11_0_0.h"
 
 namespace gpuemu {

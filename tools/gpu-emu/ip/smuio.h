@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/profiles/profile.h"
 

@@ -8,8 +8,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "gpu-emu/core/mutator.h"
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/profiles/profile.h"

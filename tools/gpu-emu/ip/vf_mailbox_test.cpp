@@ -6,7 +6,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu-emu/ip/test_memory.h"
+#include "gpu-emu/testing/test_memory.h"
 
 namespace gpuemu {
 namespace {

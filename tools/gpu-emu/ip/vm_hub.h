@@ -10,10 +10,10 @@
 #include <functional>
 #include <optional>
 
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ip_block.h"
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/mem/gpu_vm.h"
 #include "gpu-emu/profiles/profile.h"
 

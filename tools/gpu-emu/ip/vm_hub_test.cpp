@@ -8,7 +8,7 @@
 
 #include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
-#include "gpu-emu/ip/test_memory.h"
+#include "gpu-emu/testing/test_memory.h"
 
 namespace gpuemu {
 namespace {

@@ -8,9 +8,9 @@
 
 #include <stdexcept>
 
-#include "gpu-emu/ip/registers.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mmhub_1_8_0.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu {
 namespace {

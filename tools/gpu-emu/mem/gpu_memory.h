@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: memory as the engines of the GPU see it: virtual addresses of a hub and a VMID, translated by the page tables
-// the driver wrote, landing in VRAM or on the bus. Abstract, so that packet parsers are tested and fuzzed against plain memory.
-// Thread: device loop only.
+// Purpose: memory as the engines of the GPU see it: virtual addresses of a hub and a VMID,
+// translated by the page tables the driver wrote, landing in VRAM or on the bus. Abstract, so that
+// packet parsers are tested and fuzzed against plain memory. Thread: device loop only.
 #pragma once
 
 #include <array>
@@ -32,18 +32,21 @@ class GpuMemory {
 public:
     virtual ~GpuMemory() = default;
 
-    /// Host window onto `va`, at most `length` bytes, shorter at a page or map boundary, empty on a fault (which is
-    /// recorded). Valid until the engine's turn ends; never keep it.
-    virtual std::span<std::byte> window(Hub hub, unsigned vmid, uint64_t va, uint64_t length, bool write) = 0;
+    /// Host window onto `va`, at most `length` bytes, shorter at a page or map boundary, empty on a
+    /// fault (which is recorded). Valid until the engine's turn ends; never keep it.
+    virtual std::span<std::byte> window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
+                                        bool write) = 0;
 
     /// Same for a bus address, without translation (IH with MC_SPACE 1).
     virtual std::span<std::byte> bus_window(uint64_t address, uint64_t length, bool write) = 0;
 
-    /// Copies across boundaries. False on a fault: the rest of `out` is zero, the rest of `in` is not written.
+    /// Copies across boundaries. False on a fault: the rest of `out` is zero, the rest of `in` is
+    /// not written.
     bool read(Hub hub, unsigned vmid, uint64_t va, std::span<std::byte> out);
     bool write(Hub hub, unsigned vmid, uint64_t va, std::span<const std::byte> in);
 
-    /// Aligned 4 and 8 byte accesses are single copies with release/acquire order: the CPU polls on them.
+    /// Aligned 4 and 8 byte accesses are single copies with release/acquire order: the CPU polls on
+    /// them.
     std::optional<uint32_t> read32(Hub hub, unsigned vmid, uint64_t va);
     std::optional<uint64_t> read64(Hub hub, unsigned vmid, uint64_t va);
     bool write32(Hub hub, unsigned vmid, uint64_t va, uint32_t value);

@@ -10,7 +10,7 @@
 #include <functional>
 #include <vector>
 
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_memory.h"
 #include "gpu-emu/pci/pci_function.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: an ASIC as a table: PCI identity, IP versions with their base addresses, memory size, quirks. Adding an ASIC is
-// adding a table here plus the IP blocks that differ.
-// Thread: immutable after construction.
+// Purpose: an ASIC as a table: PCI identity, IP versions with their base addresses, memory size,
+// quirks. Adding an ASIC is adding a table here plus the IP blocks that differ. Thread: immutable
+// after construction.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,22 @@ namespace gpuemu {
 
 /// IP hardware ids of the discovery table (drivers/gpu/drm/amd/include/soc15_hw_ip.h).
 enum class HwId : uint16_t {
-    MP1 = 1, THM = 3, SMUIO = 4, GC = 11, MMHUB = 34, ATHUB = 35, OSSSYS = 40, HDP = 41,
-    SDMA0 = 42, SDMA1 = 43, DF = 46, SDMA2 = 68, SDMA3 = 69, NBIF = 108, UMC = 150, XGMI = 200,
+    MP1 = 1,
+    THM = 3,
+    SMUIO = 4,
+    GC = 11,
+    MMHUB = 34,
+    ATHUB = 35,
+    OSSSYS = 40,
+    HDP = 41,
+    SDMA0 = 42,
+    SDMA1 = 43,
+    DF = 46,
+    SDMA2 = 68,
+    SDMA3 = 69,
+    NBIF = 108,
+    UMC = 150,
+    XGMI = 200,
     MP0 = 255,
 };
 
@@ -51,14 +65,14 @@ struct Profile {
     uint16_t subsystem_vendor_id = 0x1002, subsystem_id = 0;
     uint8_t revision_id = 0;
     uint32_t class_code = 0x120000;
-    uint64_t vram_bytes = 1ull << 30;      // also BAR0; a power of two
+    uint64_t vram_bytes = 1ull << 30;        // also BAR0; a power of two
     uint64_t doorbell_bar_bytes = 2u << 20;  // BAR2
     uint64_t register_bar_bytes = 2u << 20;  // BAR5
-    uint64_t fb_base = 0x8000000000ull;    // MC address of VRAM byte 0
-    uint32_t ras_capabilities = 0;         // MP0 C2PMSG_127
-    bool virtual_function = false;         // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
-    bool video_bios = false;               // the board has a ROM with one, and it has run
-    HiveSeat hive{};                       // the node is the board's, not the table's
+    uint64_t fb_base = 0x8000000000ull;      // MC address of VRAM byte 0
+    uint32_t ras_capabilities = 0;           // MP0 C2PMSG_127
+    bool virtual_function = false;  // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
+    bool video_bios = false;        // the board has a ROM with one, and it has run
+    HiveSeat hive{};                // the node is the board's, not the table's
     GcInfo gc{};
     ProductInfo product;
     std::vector<IpInstance> ips;

@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "hotplug/bench/median.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/loss.h"
-#include "hotplug/machine.h"
-#include "hotplug/median.h"
+#include "hotplug/loss/loss.h"
+#include "hotplug/machine/machine.h"
 #include "lib/fd.h"
 
 namespace hotplug {
@@ -175,7 +175,8 @@ private:
         print("socket round trip of the same size, two host threads",
               fmt::format("{:.1f} us", median_of(floor)));
         print("ratio read: GPU / edu", fmt::format("{:.0f}", read / median_of(edu_read)));
-        print("ratio read: GPU / socket round trip", fmt::format("{:.2f}", read / median_of(floor)));
+        print("ratio read: GPU / socket round trip",
+              fmt::format("{:.2f}", read / median_of(floor)));
         figures_["mmio"] = {{"gpu_read_us", read},
                             {"gpu_write_us", write},
                             {"edu_read_us", median_of(edu_read)},

@@ -9,11 +9,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "hotplug/bench/median.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/loss.h"
-#include "hotplug/machine.h"
-#include "hotplug/median.h"
-#include "hotplug/runner_client.h"
+#include "hotplug/loss/loss.h"
+#include "hotplug/machine/machine.h"
+#include "hotplug/run/runner_client.h"
 
 namespace hotplug {
 

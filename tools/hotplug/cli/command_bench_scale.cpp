@@ -13,15 +13,15 @@
 #include <optional>
 #include <thread>
 
+#include "hotplug/base/temporary_directory.h"
+#include "hotplug/bench/median.h"
+#include "hotplug/bench/probe_times.h"
+#include "hotplug/bench/process_figures.h"
+#include "hotplug/bench/vram_client.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/loss.h"
-#include "hotplug/machine.h"
-#include "hotplug/median.h"
-#include "hotplug/probe_times.h"
-#include "hotplug/process_figures.h"
-#include "hotplug/runner_client.h"
-#include "hotplug/temporary_directory.h"
-#include "hotplug/vram_client.h"
+#include "hotplug/loss/loss.h"
+#include "hotplug/machine/machine.h"
+#include "hotplug/run/runner_client.h"
 
 namespace hotplug {
 

@@ -9,9 +9,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "hotplug/bench/submission_cost.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/machine.h"
-#include "hotplug/submission_cost.h"
+#include "hotplug/machine/machine.h"
 
 namespace hotplug {
 

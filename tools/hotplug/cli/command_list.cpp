@@ -5,7 +5,7 @@
 #include <fmt/ranges.h>
 
 #include "hotplug/cli/commands.h"
-#include "hotplug/scenario_catalogue.h"
+#include "hotplug/scenario/catalogue.h"
 
 namespace hotplug {
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "hotplug/cli/commands.h"
-#include "hotplug/report/bundle.h"
+#include "hotplug/run/bundle.h"
 
 namespace hotplug {
 

@@ -12,14 +12,14 @@
 #include <nlohmann/json.hpp>
 
 #include "hotplug/cli/commands.h"
-#include "hotplug/machine_testbed.h"
 #include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
 #include "hotplug/report/ktap.h"
-#include "hotplug/report/progress.h"
 #include "hotplug/report/table.h"
-#include "hotplug/runner.h"
+#include "hotplug/run/machine_testbed.h"
+#include "hotplug/run/progress.h"
+#include "hotplug/run/runner.h"
 
 namespace hotplug {
 

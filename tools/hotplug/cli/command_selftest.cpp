@@ -9,8 +9,8 @@
 #include <string_view>
 
 #include "hotplug/cli/commands.h"
-#include "hotplug/kernel_log.h"
-#include "hotplug/machine.h"
+#include "hotplug/judge/kernel_log.h"
+#include "hotplug/machine/machine.h"
 
 namespace hotplug {
 

@@ -9,7 +9,7 @@
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/cli/console.h"
-#include "hotplug/machine.h"
+#include "hotplug/machine/machine.h"
 
 namespace hotplug {
 

@@ -14,9 +14,9 @@
 #include <set>
 
 #include "hotplug/cli/commands.h"
-#include "hotplug/machine_testbed.h"
-#include "hotplug/report/progress.h"
-#include "hotplug/runner.h"
+#include "hotplug/run/machine_testbed.h"
+#include "hotplug/run/progress.h"
+#include "hotplug/run/runner.h"
 #include "hotplug/sweep/sweep_journal.h"
 #include "hotplug/sweep/sweep_report.h"
 #include "hotplug/sweep/sweep_rows.h"

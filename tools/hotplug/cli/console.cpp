@@ -15,7 +15,7 @@
 #include <cstring>
 #include <string_view>
 
-#include "hotplug/deadline.h"
+#include "hotplug/base/deadline.h"
 #include "lib/fd.h"
 
 namespace hotplug {

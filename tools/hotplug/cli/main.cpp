@@ -6,8 +6,8 @@
 #include <csignal>
 #include <exception>
 
+#include "hotplug/base/deadline.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/deadline.h"
 
 namespace {
 

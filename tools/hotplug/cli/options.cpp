@@ -7,8 +7,8 @@
 
 #include <cstdlib>
 
-#include "hotplug/child_process.h"
-#include "hotplug/host_tools.h"
+#include "hotplug/base/child_process.h"
+#include "hotplug/machine/host_tools.h"
 
 namespace hotplug {
 

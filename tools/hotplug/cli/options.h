@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hotplug/machine.h"
+#include "hotplug/machine/machine.h"
 #include "lib/result.h"
 
 namespace hotplug {

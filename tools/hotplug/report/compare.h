@@ -11,8 +11,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hotplug/ktap.h"
-#include "hotplug/scenario.h"
+#include "hotplug/judge/ktap_reader.h"
+#include "hotplug/scenario/scenario.h"
 #include "lib/result.h"
 
 namespace hotplug {

@@ -12,7 +12,7 @@
 #include <string>
 #include <string_view>
 
-#include "gpu-emu/core/trace_format.h"
+#include "gpu-emu/witness/trace_format.h"
 
 namespace hotplug {
 

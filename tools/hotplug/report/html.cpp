@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "hotplug/report/findings.h"
+#include "hotplug/judge/findings.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/markup.h"
 #include "hotplug/report/soak.h"

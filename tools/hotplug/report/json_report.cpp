@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "hotplug/report/findings.h"
+#include "hotplug/judge/findings.h"
 #include "hotplug/report/soak.h"
 
 namespace hotplug {

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "hotplug/verdict.h"
+#include "hotplug/judge/verdict.h"
 
 namespace hotplug {
 

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "hotplug/verdict.h"
+#include "hotplug/judge/verdict.h"
 
 namespace hotplug {
 

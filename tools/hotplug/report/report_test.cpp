@@ -15,18 +15,18 @@
 #include <string_view>
 #include <vector>
 
-#include "gpu-emu/core/trace_format.h"
-#include "hotplug/report/bundle.h"
+#include "gpu-emu/witness/trace_format.h"
+#include "hotplug/judge/findings.h"
 #include "hotplug/report/excerpt.h"
-#include "hotplug/report/findings.h"
 #include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
 #include "hotplug/report/ktap.h"
 #include "hotplug/report/markup.h"
-#include "hotplug/report/progress.h"
 #include "hotplug/report/soak.h"
 #include "hotplug/report/table.h"
+#include "hotplug/run/bundle.h"
+#include "hotplug/run/progress.h"
 #include "lib/temp_tree.h"
 
 namespace hotplug {
@@ -416,7 +416,7 @@ TEST(Findings, AreGroupedByStackAndEachHasItsReplay) {
     EXPECT_NE(format_html(run).find("with it, replug: refused after #.# s"), std::string::npos);
     const auto findings = to_json(run).at("findings");
     ASSERT_EQ(findings.size(), 2U);
-    EXPECT_EQ(findings.at(0).at("stack"), (nlohmann::json{"f", "probe"}));
+    EXPECT_EQ(findings.at(0).at("stack"), (nlohmann::ordered_json{"f", "probe"}));
     EXPECT_EQ(findings.at(0).at("rows").size(), 2U);
     EXPECT_EQ(findings.at(0).at("replay"),
               "hpctl run hostile-probe/firmware/2 --kernel /k --seed 7 --cycles 4");

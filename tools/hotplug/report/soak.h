@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "hotplug/verdict.h"
+#include "hotplug/judge/verdict.h"
 
 namespace hotplug {
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "hotplug/report/findings.h"
+#include "hotplug/judge/findings.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/soak.h"
 

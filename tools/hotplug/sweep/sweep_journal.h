@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "hotplug/report/findings.h"
-#include "hotplug/verdict.h"
+#include "hotplug/judge/findings.h"
+#include "hotplug/judge/verdict.h"
 #include "lib/result.h"
 
 namespace hotplug {

@@ -10,7 +10,7 @@
 #include <map>
 #include <set>
 
-#include "hotplug/report/findings.h"
+#include "hotplug/judge/findings.h"
 #include "hotplug/sweep/sweep_points.h"
 
 namespace hotplug {

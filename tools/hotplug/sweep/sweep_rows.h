@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "hotplug/deadline.h"
-#include "hotplug/runner.h"
-#include "hotplug/scenario_catalogue.h"
+#include "hotplug/base/deadline.h"
+#include "hotplug/run/runner.h"
+#include "hotplug/scenario/catalogue.h"
 #include "hotplug/sweep/sweep_journal.h"
 #include "hotplug/sweep/sweep_points.h"
 

@@ -8,7 +8,7 @@
 
 #include "gpu-emu/ip/cp/compute_queue.h"
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/queue/port.h"
 
 namespace gpuemu {
 namespace {
@@ -34,7 +34,7 @@ uint64_t front_address(const ComputeQueue& queue) {
     return queue.stream.base() + queue.stream.ring_position() * 4;
 }
 
-Port port_of(const Engines::Context& context, const ComputeQueue& queue) {
+Port port_of(const EngineContext& context, const ComputeQueue& queue) {
     return {context.memory, context.gfx_hub(), queue.vmid()};
 }
 

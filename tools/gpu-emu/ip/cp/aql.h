@@ -10,10 +10,10 @@
 #include <cstdint>
 #include <functional>
 
-#include "gpu-emu/core/engine.h"
-#include "gpu-emu/ip/cp/oddities.h"
-#include "gpu-emu/ip/cp/step.h"
-#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/device/engine.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/step.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 
 namespace gpuemu {
 
@@ -55,7 +55,7 @@ enum SignalField : uint64_t {
 
 class AqlExecutor {
 public:
-    AqlExecutor(const Engines::Context& context, Oddities& oddities)
+    AqlExecutor(const EngineContext& context, Oddities& oddities)
         : context_(context), oddities_(oddities) {}
 
     /// One packet at the front of the queue. A PM4 buffer in it is entered; the packet is over when
@@ -72,7 +72,7 @@ private:
     Step vendor_specific(ComputeQueue& queue, const aql::Packet& packet);
     void signal(const ComputeQueue& queue, uint64_t handle);
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     Oddities& oddities_;
 };
 

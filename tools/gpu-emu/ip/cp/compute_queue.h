@@ -8,12 +8,12 @@
 #include <optional>
 #include <utility>
 
-#include "gpu-emu/core/mutator.h"
+#include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/cp/hqd_bank.h"
-#include "gpu-emu/ip/cp/packet_stream.h"
-#include "gpu-emu/ip/cp/port.h"
-#include "gpu-emu/ip/cp/queue_owner.h"
 #include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/ip/queue/packet_stream.h"
+#include "gpu-emu/ip/queue/port.h"
+#include "gpu-emu/ip/queue/queue_owner.h"
 
 namespace gpuemu {
 

@@ -3,7 +3,7 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/compute_slots.h"
 
-#include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/queue/port.h"
 
 namespace gpuemu {
 
@@ -16,7 +16,7 @@ constexpr unsigned end_mec_slot = 3 * HqdBank::slots_per_me;  // behind ME2
 
 }  // namespace
 
-ComputeSlots::ComputeSlots(const Engines::Context& context)
+ComputeSlots::ComputeSlots(const EngineContext& context)
     : context_(context), bank_(context.registers, gc_layout(context.profile, context.xcc)) {
     for (unsigned slot = 0; slot < HqdBank::slots; ++slot) {
         queues_.emplace_back(slot, context.gfx_hub(),

@@ -13,13 +13,13 @@
 
 #include "gpu-emu/ip/cp/compute_queue.h"
 #include "gpu-emu/ip/cp/hqd_bank.h"
-#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/queue/context.h"
 
 namespace gpuemu {
 
 class ComputeSlots {
 public:
-    explicit ComputeSlots(const Engines::Context& context);
+    explicit ComputeSlots(const EngineContext& context);
 
     /// The HQD window of the selected queue.
     uint32_t first_dword() const { return bank_.first_dword(); }
@@ -59,7 +59,7 @@ private:
     void vacate(unsigned slot);
     std::optional<uint64_t> polled_wptr(unsigned slot);
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     HqdBank bank_;
     std::vector<ComputeQueue> queues_;
     uint32_t poll_at_activation_ = 0;

@@ -10,9 +10,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu-emu/core/register_file.h"
-#include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/queue/port.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/profiles/profile.h"
 

@@ -9,7 +9,7 @@
 
 #include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/port.h"
+#include "gpu-emu/ip/queue/port.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
 #include "gpu-emu/ip/vm_hub.h"
@@ -39,7 +39,7 @@ const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
 
 }  // namespace
 
-Hws::Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
+Hws::Hws(const EngineContext& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
          std::span<SdmaEngine* const> sdma, Oddities& oddities)
     : context_(context),
       xccs_(xccs),

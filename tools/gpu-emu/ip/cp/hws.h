@@ -17,10 +17,10 @@
 #include <vector>
 
 #include "gpu-emu/ip/cp/compute_slots.h"
-#include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/xcc_group.h"
-#include "gpu-emu/ip/engines.h"
 #include "gpu-emu/ip/pasid_luts.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 
 namespace gpuemu {
 
@@ -33,7 +33,7 @@ public:
     using Body = std::span<const uint32_t>;
 
     /// `me`: whose queues the KIQ maps; null: there is none.
-    Hws(const Engines::Context& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
+    Hws(const EngineContext& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
         std::span<SdmaEngine* const> sdma, Oddities& oddities);
 
     void set_resources(Body body);
@@ -69,7 +69,7 @@ private:
     std::optional<unsigned> free_slot() const;
     void program_vmid(const Process& process, uint64_t page_table_base);
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     const XccGroup& xccs_;
     ComputeSlots& slots_;
     Me* me_;

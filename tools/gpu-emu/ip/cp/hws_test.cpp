@@ -9,7 +9,7 @@
 
 #include "gpu-emu/ip/cp/aql.h"
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/test_bench.h"
+#include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
 namespace {

@@ -7,8 +7,8 @@
 
 #include <array>
 
-#include "gpu-emu/ip/cp/take_turns.h"
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/queue/take_turns.h"
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
 
 namespace gpuemu {
@@ -29,7 +29,7 @@ constexpr uint32_t mqd_dwords = cp_gfx_hqd_wptr + 2;
 
 }  // namespace
 
-Me::Me(const Engines::Context& context) : context_(context), pm4_(context, oddities_) {
+Me::Me(const EngineContext& context) : context_(context), pm4_(context, oddities_) {
     for (unsigned pipe = 0; pipe < pipes; ++pipe) {
         for (unsigned queue = 0; queue < queues_per_pipe; ++queue) {
             queues_.emplace_back(HqdBank::slot(me0, pipe, queue), context.gfx_hub(),

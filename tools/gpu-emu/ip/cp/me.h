@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "gpu-emu/core/engine.h"
+#include "gpu-emu/device/engine.h"
 #include "gpu-emu/ip/cp/compute_queue.h"
-#include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/pm4_executor.h"
-#include "gpu-emu/ip/cp/queue_owner.h"
-#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/queue_owner.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 
 namespace gpuemu {
 
@@ -25,7 +25,7 @@ public:
     static constexpr unsigned pipes = 2;
     static constexpr unsigned queues_per_pipe = 2;
 
-    explicit Me(const Engines::Context& context);
+    explicit Me(const EngineContext& context);
 
     Turn run(Budget& budget) override;
     const char* name() const override { return "me"; }
@@ -47,7 +47,7 @@ private:
     /// Takes off the queues that CP_VMID_RESET names, in the middle of whatever they run.
     void reset_queues(uint32_t cp_vmid_reset);
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     Oddities oddities_{"me"};
     std::vector<ComputeQueue> queues_;
     Pm4Executor pm4_;

@@ -5,12 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "gpu-emu/ip/cp/take_turns.h"
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/queue/take_turns.h"
 
 namespace gpuemu {
 
-Mec::Mec(const Engines::Context& context, XccGroup& xccs, Me* me, std::span<SdmaEngine* const> sdma)
+Mec::Mec(const EngineContext& context, XccGroup& xccs, Me* me, std::span<SdmaEngine* const> sdma)
     : context_(context),
       xccs_(xccs),
       name_(context.profile.working(HwId::GC).size() == 1 ? "mec"

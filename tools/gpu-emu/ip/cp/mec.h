@@ -8,14 +8,14 @@
 #include <span>
 #include <string>
 
-#include "gpu-emu/core/engine.h"
+#include "gpu-emu/device/engine.h"
 #include "gpu-emu/ip/cp/aql.h"
 #include "gpu-emu/ip/cp/compute_slots.h"
 #include "gpu-emu/ip/cp/hws.h"
-#include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/pm4_executor.h"
 #include "gpu-emu/ip/cp/xcc_group.h"
-#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 
 namespace gpuemu {
 
@@ -23,7 +23,7 @@ class Mec : public Engine {
 public:
     /// `me`, if there is one, and `sdma`, all of them: whose queues the scheduler maps. They and
     /// `xccs` outlive the MEC, which joins them.
-    Mec(const Engines::Context& context, XccGroup& xccs, Me* me,
+    Mec(const EngineContext& context, XccGroup& xccs, Me* me,
         std::span<SdmaEngine* const> sdma);  // claims its registers
 
     Turn run(Budget& budget) override;
@@ -41,7 +41,7 @@ private:
     Step step(ComputeQueue& queue, Budget& budget);
     Step carry_out(ComputeQueue& queue, Budget& budget);
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     XccGroup& xccs_;
     std::string name_;  // with the number of the XCC, if there are several
     Oddities oddities_;

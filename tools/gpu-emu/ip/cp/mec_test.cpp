@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/test_bench.h"
+#include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
 namespace {

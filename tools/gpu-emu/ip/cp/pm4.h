@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::pm4 {
 

@@ -3,8 +3,8 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/pm4_executor.h"
 
-#include "gpu-emu/ip/cp/memory_ops.h"
 #include "gpu-emu/ip/cp/xcc_group.h"
+#include "gpu-emu/ip/queue/memory_ops.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
@@ -20,7 +20,7 @@ constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
 
 }  // namespace
 
-Pm4Executor::Pm4Executor(const Engines::Context& context, Oddities& oddities)
+Pm4Executor::Pm4Executor(const EngineContext& context, Oddities& oddities)
     : context_(context), oddities_(oddities), gc_(gc_layout(context.profile, context.xcc)) {
     using enum pm4::Opcode;
     for (const pm4::Opcode no_effect :
@@ -49,7 +49,7 @@ Pm4Executor::Pm4Executor(const Engines::Context& context, Oddities& oddities)
     add(PACKET3_PRED_EXEC, &Pm4Executor::pred_exec, 1);
 }
 
-Pm4Executor::Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities)
+Pm4Executor::Pm4Executor(const EngineContext& context, Hws& hws, Oddities& oddities)
     : Pm4Executor(context, oddities) {
     using enum pm4::Opcode;
     hws_ = &hws;

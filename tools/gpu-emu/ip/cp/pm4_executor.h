@@ -12,24 +12,24 @@
 #include <cstdint>
 #include <span>
 
-#include "gpu-emu/core/engine.h"
+#include "gpu-emu/device/engine.h"
 #include "gpu-emu/ip/cp/compute_queue.h"
 #include "gpu-emu/ip/cp/hws.h"
-#include "gpu-emu/ip/cp/oddities.h"
 #include "gpu-emu/ip/cp/pm4.h"
-#include "gpu-emu/ip/cp/port.h"
-#include "gpu-emu/ip/cp/step.h"
-#include "gpu-emu/ip/engines.h"
 #include "gpu-emu/ip/gc_layout.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/port.h"
+#include "gpu-emu/ip/queue/step.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 
 namespace gpuemu {
 
 class Pm4Executor {
 public:
     /// Of the MEC: its firmware carries out the packets of the scheduler, too.
-    Pm4Executor(const Engines::Context& context, Hws& hws, Oddities& oddities);
+    Pm4Executor(const EngineContext& context, Hws& hws, Oddities& oddities);
     /// Of a micro engine that has no scheduler: to it those are unknown packets.
-    Pm4Executor(const Engines::Context& context, Oddities& oddities);
+    Pm4Executor(const EngineContext& context, Oddities& oddities);
 
     /// The packet at the front of the queue, consumed when it is done.
     Step step(ComputeQueue& queue, Budget& budget);
@@ -78,7 +78,7 @@ private:
     bool refuse_register(const ComputeQueue& queue, pm4::Opcode opcode);
     Port port(const ComputeQueue& queue) const;
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     Hws* hws_ = nullptr;
     Oddities& oddities_;
     std::array<Entry, 256> table_;

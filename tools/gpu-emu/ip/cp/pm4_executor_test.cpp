@@ -6,7 +6,7 @@
 
 #include <vector>
 
-#include "gpu-emu/ip/cp/test_bench.h"
+#include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
 namespace {

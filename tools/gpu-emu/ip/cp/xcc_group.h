@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "gpu-emu/core/engine.h"
-#include "gpu-emu/core/register_file.h"
+#include "gpu-emu/device/engine.h"
+#include "gpu-emu/device/register_file.h"
 #include "gpu-emu/ip/cp/compute_slots.h"
 #include "gpu-emu/ip/gc_layout.h"
 

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::gc_9_4_3 {
 

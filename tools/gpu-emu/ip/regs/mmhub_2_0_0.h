@@ -4,7 +4,7 @@
 // MMHUB 1.8.0. Thread: constants.
 #pragma once
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::mmhub_2_0_0 {
 

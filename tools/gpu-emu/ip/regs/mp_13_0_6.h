@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::mp_13_0_6 {
 

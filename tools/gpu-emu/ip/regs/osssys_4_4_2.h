@@ -4,7 +4,7 @@
 // Thread: constants.
 #pragma once
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::osssys_4_4_2 {
 

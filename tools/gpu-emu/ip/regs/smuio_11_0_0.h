@@ -3,7 +3,7 @@
 // drivers/gpu/drm/amd/include/asic_reg/smuio/smuio_11_0_0_offset.h. Thread: constants.
 #pragma once
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::smuio_11_0_0 {
 

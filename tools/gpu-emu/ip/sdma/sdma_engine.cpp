@@ -9,8 +9,8 @@
 #include <array>
 #include <cstring>
 
-#include "gpu-emu/ip/cp/memory_ops.h"
-#include "gpu-emu/ip/cp/take_turns.h"
+#include "gpu-emu/ip/queue/memory_ops.h"
+#include "gpu-emu/ip/queue/take_turns.h"
 
 namespace gpuemu {
 
@@ -29,7 +29,7 @@ constexpr uint8_t ring_id_rlc = 2;
 
 }  // namespace
 
-SdmaEngine::SdmaEngine(const Engines::Context& context, unsigned instance, const SdmaLayout& layout)
+SdmaEngine::SdmaEngine(const EngineContext& context, unsigned instance, const SdmaLayout& layout)
     : context_(context), layout_(layout), name_(fmt::format("sdma{}", instance)), oddities_(name_) {
     RegisterFile& registers = context.registers;
     const auto add = [&](Reg first, unsigned index, std::string name, uint8_t ring_id) {

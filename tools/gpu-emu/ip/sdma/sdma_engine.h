@@ -11,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "gpu-emu/core/engine.h"
-#include "gpu-emu/ip/cp/oddities.h"
-#include "gpu-emu/ip/cp/port.h"
-#include "gpu-emu/ip/cp/queue_owner.h"
-#include "gpu-emu/ip/cp/step.h"
-#include "gpu-emu/ip/engines.h"
+#include "gpu-emu/device/engine.h"
+#include "gpu-emu/ip/queue/context.h"
+#include "gpu-emu/ip/queue/port.h"
+#include "gpu-emu/ip/queue/queue_owner.h"
+#include "gpu-emu/ip/queue/step.h"
+#include "gpu-emu/ip/queue/unhandled_packets.h"
 #include "gpu-emu/ip/sdma/sdma_layout.h"
 #include "gpu-emu/ip/sdma/sdma_packets.h"
 #include "gpu-emu/ip/sdma/sdma_queue.h"
@@ -26,7 +26,7 @@ namespace gpuemu {
 class SdmaEngine : public Engine {
 public:
     /// Claims its registers.
-    SdmaEngine(const Engines::Context& context, unsigned instance, const SdmaLayout& layout);
+    SdmaEngine(const EngineContext& context, unsigned instance, const SdmaLayout& layout);
 
     Turn run(Budget& budget) override;
     const char* name() const override { return name_.c_str(); }
@@ -70,7 +70,7 @@ private:
     uint32_t context_status(uint32_t dword);
     bool idle() const;
 
-    const Engines::Context& context_;
+    const EngineContext& context_;
     SdmaLayout layout_;
     std::string name_;
     Oddities oddities_;

@@ -6,8 +6,8 @@
 #include <iterator>
 
 #include "gpu-emu/ip/gc_layout.h"
-#include "gpu-emu/ip/registers.h"
 #include "gpu-emu/ip/regs/gc_10_3_0.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "gpu-emu/ip/cp/test_bench.h"
+#include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
 namespace {
@@ -46,9 +46,9 @@ TEST(Sdma5, InvalidatesAndFlushesAndReachesMemoryThroughTheGcHub) {
     test::Bench bench;
     const Profile navi21 = *find_profile("navi21");
     RegisterFile registers(1u << 20);
-    const Engines::Context context{navi21,           registers,    bench.memory,
-                                   bench.interrupts, bench.kicker, [] { return uint64_t{1}; },
-                                   bench.mutator};
+    const EngineContext context{navi21,           registers,    bench.memory,
+                                bench.interrupts, bench.kicker, [] { return uint64_t{1}; },
+                                bench.mutator};
     const SdmaLayout layout = sdma_layouts(navi21).at(3);
     SdmaEngine engine(context, 3, layout);
     const uint32_t gfx = layout.first_dword + sdma_4_4_2::regSDMA_GFX_RB_CNTL.offset;

@@ -8,7 +8,7 @@
 #include <optional>
 #include <span>
 
-#include "gpu-emu/ip/registers.h"
+#include "gpu-emu/ip/regs/registers.h"
 
 namespace gpuemu::sdma {
 

@@ -8,11 +8,11 @@
 #include <optional>
 #include <string>
 
-#include "gpu-emu/core/mutator.h"
-#include "gpu-emu/core/register_file.h"
-#include "gpu-emu/ip/cp/packet_stream.h"
-#include "gpu-emu/ip/cp/port.h"
-#include "gpu-emu/ip/cp/queue_owner.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/hostile/mutator.h"
+#include "gpu-emu/ip/queue/packet_stream.h"
+#include "gpu-emu/ip/queue/port.h"
+#include "gpu-emu/ip/queue/queue_owner.h"
 #include "gpu-emu/ip/regs/sdma_4_4_2.h"
 
 namespace gpuemu {

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: everything that executes packets: the compute micro engine of each XCC (MEC, with KIQ,
+// KCQ, HIQ and run lists), the graphics micro engine (ME) where there is one, and the SDMA
+// instances of a profile, behind the few calls the rest of the GPU makes. Thread: device loop only.
+// Does not model: shader execution (AQL dispatch packets complete without running), CWSR.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "gpu-emu/ip/queue/context.h"
+
+namespace gpuemu {
+
+class Engines {
+public:
+    explicit Engines(EngineContext context);  // claims its registers
+    ~Engines();
+
+    /// A write of `value` to doorbell dword `index`. False: no queue owns it.
+    bool ring_doorbell(uint32_t index, uint64_t value);
+
+    /// All queues gone, as after power-on, FLR or a MODE1 reset.
+    void reset();
+
+    /// The SDMA instances whose bits are set, and nothing else.
+    void reset_sdma(uint32_t instances);
+
+    /// Lines of "what is mapped where", for the control socket's `status`.
+    std::string describe() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuemu

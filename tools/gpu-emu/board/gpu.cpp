@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: puts the IP blocks of a profile together and dispatches the accesses of the host to
+// them.
+// Thread: device loop only.
+// Does not model: see gpu.h.
+#include "gpu-emu/board/gpu.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "gpu-emu/board/engines.h"
+#include "gpu-emu/board/register_names.h"
+#include "gpu-emu/ip/atom_image.h"
+#include "gpu-emu/ip/discovery.h"
+#include "gpu-emu/ip/eeprom.h"
+#include "gpu-emu/ip/fru.h"
+#include "gpu-emu/ip/ih.h"
+#include "gpu-emu/ip/nbio.h"
+#include "gpu-emu/ip/partitions.h"
+#include "gpu-emu/ip/psp.h"
+#include "gpu-emu/ip/ras.h"
+#include "gpu-emu/ip/rlc.h"
+#include "gpu-emu/ip/rlcg.h"
+#include "gpu-emu/ip/smu.h"
+#include "gpu-emu/ip/smu_11_0_7.h"
+#include "gpu-emu/ip/smu_13_0_12.h"
+#include "gpu-emu/ip/smuio.h"
+#include "gpu-emu/ip/vf_mailbox.h"
+#include "gpu-emu/ip/vm_hub.h"
+#include "gpu-emu/ip/xgmi.h"
+#include "gpu-emu/mem/frame_buffer.h"
+#include "gpu-emu/mem/gpu_vm.h"
+#include "gpu-emu/mem/vram.h"
+#include "gpu-emu/pci/config_space.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+constexpr unsigned vram_bar = 0, doorbell_bar = 2, register_bar = 5;
+constexpr unsigned msi_vector = 0;
+
+/// The reference clock of the ASIC: 100 MHz.
+uint64_t gpu_clock() {
+    return hp::monotonic_ns() / 10;
+}
+
+std::vector<VmHubRegisters> all_gfx_hubs(const Profile& profile) {
+    std::vector<VmHubRegisters> hubs;
+    for (unsigned xcc = 0; xcc < profile.working(HwId::GC).size(); ++xcc) {
+        hubs.push_back(walk_registers(gfx_hub_layout(profile, xcc)));
+    }
+    return hubs;
+}
+
+std::vector<VmHubRegisters> all_mm_hubs(const Profile& profile) {
+    std::vector<VmHubRegisters> hubs;
+    for (unsigned aid = 0; aid < profile.aids(); ++aid) {
+        hubs.push_back(walk_registers(mm_hub_layout(profile, aid)));
+    }
+    return hubs;
+}
+
+void fill_with_ones(std::span<std::byte> out) {
+    std::ranges::fill(out, std::byte{0xff});
+}
+
+}  // namespace
+
+struct Gpu::Impl {
+    Impl(const Profile& profile, Options options, EngineKicker& kicker);
+
+    std::unique_ptr<SmuMailbox> make_smu();
+    void make_blocks_of_dies();
+    void power_on();
+    void reset(ResetKind kind);
+    void run_pending_resets();
+    void place_boot_data();
+    void place(uint64_t offset, const std::vector<std::byte>& data);
+    void place_discovery();
+    void place_pf2vf();
+
+    void read_registers(uint64_t offset, std::span<std::byte> out);
+    void write_registers(uint64_t offset, std::span<const std::byte> in);
+    void write_doorbell(uint64_t offset, std::span<const std::byte> in);
+    void raise_msi();
+
+    const Profile profile;  // a copy: the caller's may be a modified one of its own
+    const Options options;
+    ConfigSpace config;
+    Mutator mutator;
+    RegisterFile registers;
+    Vram vram;
+    FrameBuffer frame_buffer;
+    GpuVm vm;
+    Ih ih;
+    Engines engines;
+    Nbio nbio;
+    std::vector<std::unique_ptr<VmHub>> gfx_hubs;  // by XCC
+    std::vector<std::unique_ptr<VmHub>> mm_hubs;   // by AID
+    Eeprom eeprom;
+    Ras ras;
+    std::unique_ptr<SmuMailbox> smu;         // of the profile's version
+    std::unique_ptr<Partitions> partitions;  // null: there is one XCC
+    Psp psp;
+    std::vector<std::unique_ptr<Rlc>> rlcs;             // by XCC
+    std::vector<std::unique_ptr<IpBlock>> more_blocks;  // that not all profiles have
+    std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
+    VfMailbox* vf_mailbox = nullptr;                    // one of more_blocks, of a virtual function
+
+    std::function<void()> reset_witness;
+    PciHost* host = nullptr;
+    uint64_t unowned_doorbells = 0;
+
+    // A reset may be asked for by a packet in the middle of an engine's turn, or from within a
+    // register handler: it is carried out when neither is on the stack.
+    std::optional<ResetKind> pending_reset;
+    bool pending_engine_reset = false;
+    uint32_t pending_sdma_reset = 0;  // instances
+};
+
+Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
+    : profile(profile_in),
+      options(std::move(options_in)),
+      config({.vendor = profile.vendor_id,
+              .device = profile.device_id,
+              .subsystem_vendor = profile.subsystem_vendor_id,
+              .subsystem = profile.subsystem_id,
+              .revision = profile.revision_id,
+              .class_code = profile.class_code},
+             [this] { pending_reset = ResetKind::flr; }),
+      registers(profile.register_bar_bytes),
+      vram(profile.vram_bytes),
+      frame_buffer(vram, profile.hive, options.peers),
+      vm(registers, frame_buffer, all_gfx_hubs(profile), all_mm_hubs(profile)),
+      ih({profile, registers, vm, [this] { raise_msi(); }, gpu_clock, mutator}),
+      engines({profile, registers, vm, ih, kicker, gpu_clock, mutator}),
+      nbio(profile, registers, vram),
+      eeprom(options.eeprom_path, build_fru_image(profile.product)),
+      ras({ih,
+           [this] {
+               nbio.latch_fatal_error();
+               raise_msi();
+           }}),
+      smu(make_smu()),
+      partitions(profile.working(HwId::GC).size() > 1
+                     ? std::make_unique<Partitions>(profile, registers)
+                     : nullptr),
+      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator,
+           [this](uint32_t count) { return partitions == nullptr || partitions->divide(count); }}),
+      blocks{&nbio, &ih, smu.get(), &psp} {
+    make_blocks_of_dies();
+    config.set_bar(vram_bar, profile.vram_bytes, true, true);
+    config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
+    config.set_bar(register_bar, profile.register_bar_bytes, false, false);
+    if (profile.virtual_function) {
+        more_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
+        auto mailbox = std::make_unique<VfMailbox>(
+            profile, registers, ih, [this] { pending_reset = ResetKind::mode1; }, mutator);
+        vf_mailbox = mailbox.get();
+        more_blocks.push_back(std::move(mailbox));
+    }
+    if (profile.video_bios) {
+        more_blocks.push_back(
+            std::make_unique<Smuio>(profile, registers, build_video_bios(profile), gpu_clock));
+    }
+    if (profile.hive.in_hive()) {
+        more_blocks.push_back(std::make_unique<Xgmi>(profile, registers));
+    }
+    for (const auto& block : more_blocks) {
+        blocks.push_back(block.get());
+    }
+    vm.on_fault([this](const VmFault& fault) {
+        (fault.hub.kind == Hub::Kind::gfx ? gfx_hubs : mm_hubs)
+            .at(fault.hub.instance)
+            ->report(fault);
+    });
+    power_on();
+}
+
+/// What each XCC and each AID has of its own.
+void Gpu::Impl::make_blocks_of_dies() {
+    const VmHub::Context context{profile, registers, ih, gpu_clock};
+    for (unsigned xcc = 0; xcc < profile.working(HwId::GC).size(); ++xcc) {
+        gfx_hubs.push_back(std::make_unique<VmHub>(context, gfx_hub_layout(profile, xcc)));
+        rlcs.push_back(std::make_unique<Rlc>(gc_layout(profile, xcc), registers, gpu_clock));
+        blocks.push_back(gfx_hubs.back().get());
+        blocks.push_back(rlcs.back().get());
+    }
+    for (unsigned aid = 0; aid < profile.aids(); ++aid) {
+        mm_hubs.push_back(std::make_unique<VmHub>(context, mm_hub_layout(profile, aid)));
+        blocks.push_back(mm_hubs.back().get());
+    }
+    if (partitions) {
+        blocks.push_back(partitions.get());
+    }
+}
+
+/// The SMU of the profile's version.
+std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
+    const auto mode1_reset = [this] { pending_reset = ResetKind::mode1; };
+    const IpInstance& mp1 = profile.ip(HwId::MP1);
+    if (mp1.major == 11) {
+        return std::make_unique<Smu11>(SmuMailbox::Context{profile, registers, vm, mutator},
+                                       mode1_reset);
+    }
+    Smu::Context context{profile,
+                         registers,
+                         vm,
+                         eeprom,
+                         ras,
+                         mode1_reset,
+                         [this] { pending_engine_reset = true; },
+                         [this](uint32_t instances) { pending_sdma_reset |= instances; },
+                         gpu_clock,
+                         mutator};
+    if (mp1.revision == 12) {
+        return std::make_unique<Smu13_0_12>(std::move(context));
+    }
+    return std::make_unique<Smu>(std::move(context));
+}
+
+void Gpu::Impl::power_on() {
+    config.reset();
+    eeprom.power_on();
+    ras.power_on();
+    reset(ResetKind::cold);
+}
+
+void Gpu::Impl::reset(ResetKind kind) {
+    pending_reset.reset();
+    pending_engine_reset = false;
+    pending_sdma_reset = 0;
+    registers.clear();
+    engines.reset();
+    vm.reset();
+    for (IpBlock* const block : blocks) {
+        block->reset(kind);
+    }
+    if (kind == ResetKind::flr) {
+        ras.power_on();
+    }
+    if (kind != ResetKind::link) {
+        vram.discard();  // the memory is trained again
+    }
+    place_boot_data();
+}
+
+void Gpu::Impl::run_pending_resets() {
+    if (pending_reset) {
+        hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
+        reset(*pending_reset);
+        if (reset_witness) {
+            reset_witness();
+        }
+    } else if (std::exchange(pending_engine_reset, false)) {
+        hp::log::info("reset", {{"kind", "mode2"}});
+        pending_sdma_reset = 0;
+        engines.reset();
+    } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
+        hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
+        engines.reset_sdma(instances);
+    }
+}
+
+/// What the boot firmware, or the host of a virtual function, leaves in VRAM.
+void Gpu::Impl::place_boot_data() {
+    place_discovery();
+    if (profile.virtual_function) {
+        place(vf_vbios_offset, build_atom_image());
+        place_pf2vf();
+    }
+}
+
+void Gpu::Impl::place(uint64_t offset, const std::vector<std::byte>& data) {
+    std::ranges::copy(data, vram.window(offset, data.size()).begin());
+}
+
+void Gpu::Impl::place_discovery() {
+    std::vector<std::byte> binary = build_discovery_binary(profile);
+    if (mutator.on(Surface::discovery)) {
+        mutator.table(Surface::discovery, 0, binary);
+        seal_discovery_binary(binary);
+    }
+    place(vram.size() - discovery_offset_from_end, binary);
+}
+
+void Gpu::Impl::place_pf2vf() {
+    std::vector<std::byte> block = build_pf2vf(profile);
+    if (mutator.on(Surface::mailbox)) {
+        mutator.table(Surface::mailbox, pf2vf_place, block);
+        seal_pf2vf(block);
+    }
+    place(vf_pf2vf_offset, block);
+}
+
+void Gpu::Impl::read_registers(uint64_t offset, std::span<std::byte> out) {
+    while (!out.empty()) {
+        const uint64_t in_dword = offset % 4;
+        const std::size_t length = std::min<std::size_t>(4 - in_dword, out.size());
+        const auto dword = static_cast<uint32_t>(offset / 4);
+        const uint32_t value = mutator.word(Surface::registers, dword, registers.read(dword));
+        std::memcpy(out.data(), reinterpret_cast<const std::byte*>(&value) + in_dword, length);
+        out = out.subspan(length);
+        offset += length;
+    }
+}
+
+void Gpu::Impl::write_registers(uint64_t offset, std::span<const std::byte> in) {
+    while (!in.empty()) {
+        const auto dword = static_cast<uint32_t>(offset / 4);
+        const uint64_t in_dword = offset % 4;
+        const std::size_t length = std::min<std::size_t>(4 - in_dword, in.size());
+        // Bytes that are not written keep what is stored, without the effects of a read.
+        uint32_t value = length == 4 ? 0 : std::as_const(registers).raw(dword);
+        std::memcpy(reinterpret_cast<std::byte*>(&value) + in_dword, in.data(), length);
+        registers.write(dword, value);
+        in = in.subspan(length);
+        offset += length;
+    }
+}
+
+void Gpu::Impl::write_doorbell(uint64_t offset, std::span<const std::byte> in) {
+    uint64_t value = 0;
+    if ((in.size() != sizeof(uint32_t) && in.size() != sizeof value) || offset % 4 != 0) {
+        return;  // the doorbell block takes dwords and quadwords only
+    }
+    std::memcpy(&value, in.data(), in.size());
+    const auto index = static_cast<uint32_t>(offset / 4);
+    if (!engines.ring_doorbell(index, value) && !ih.ring_doorbell(index, value)) {
+        ++unowned_doorbells;
+    }
+}
+
+void Gpu::Impl::raise_msi() {
+    if (host != nullptr) {
+        host->raise_msi(msi_vector);
+    }
+}
+
+Gpu::Gpu(const Profile& profile, Options options, EngineKicker& kicker)
+    : impl_(std::make_unique<Impl>(profile, std::move(options), kicker)) {}
+
+Gpu::~Gpu() = default;
+
+RegionInfo Gpu::region_info(Region region) const {
+    switch (region) {
+        case Region::bar0:
+            return {.size = impl_->profile.vram_bytes,
+                    .mmap_fd = impl_->options.map_vram ? impl_->vram.fd() : -1};
+        case Region::bar2: return {.size = impl_->profile.doorbell_bar_bytes};
+        case Region::bar5: return {.size = impl_->profile.register_bar_bytes};
+        case Region::config: return {.size = ConfigSpace::size};
+        default: return {};
+    }
+}
+
+unsigned Gpu::msi_vectors() const {
+    return 1;
+}
+
+void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
+    if (out.empty()) {
+        return;
+    }
+    impl_->run_pending_resets();
+    const uint64_t size = region_info(region).size;
+    if (offset >= size || out.size() > size - offset) {
+        fill_with_ones(out);
+        return;
+    }
+    switch (region) {
+        case Region::bar0:
+            std::memcpy(out.data(), impl_->vram.window(offset, out.size()).data(), out.size());
+            break;
+        case Region::bar2: std::ranges::fill(out, std::byte{0}); break;  // write-only
+        case Region::bar5: impl_->read_registers(offset, out); break;
+        case Region::config: impl_->config.read(offset, out); break;
+        default: fill_with_ones(out); break;
+    }
+}
+
+void Gpu::write(Region region, uint64_t offset, std::span<const std::byte> in) {
+    impl_->run_pending_resets();
+    const uint64_t size = region_info(region).size;
+    if (in.empty() || offset >= size || in.size() > size - offset) {
+        return;
+    }
+    switch (region) {
+        case Region::bar0:
+            std::memcpy(impl_->vram.window(offset, in.size()).data(), in.data(), in.size());
+            break;
+        case Region::bar2: impl_->write_doorbell(offset, in); break;
+        case Region::bar5: impl_->write_registers(offset, in); break;
+        case Region::config: impl_->config.write(offset, in); break;
+        default: break;
+    }
+    impl_->run_pending_resets();
+}
+
+void Gpu::attach(PciHost& host) {
+    impl_->host = &host;
+    impl_->vm.set_host(&host);
+    impl_->power_on();
+}
+
+void Gpu::detach() {
+    impl_->engines.reset();  // nothing may run on memory that is gone
+    impl_->vm.set_host(nullptr);
+    impl_->host = nullptr;
+}
+
+void Gpu::reset() {
+    impl_->config.reset();
+    impl_->reset(ResetKind::link);
+}
+
+bool Gpu::asleep() const {
+    return impl_->config.in_d3hot();
+}
+
+const Profile& Gpu::profile() const {
+    return impl_->profile;
+}
+
+RegisterFile& Gpu::registers() {
+    return impl_->registers;
+}
+
+const Vram& Gpu::vram() const {
+    return impl_->vram;
+}
+
+hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
+                             const std::string& severity) {
+    if (kind != "ras") {
+        return hp::fail("unknown fault '" + kind + "': this device knows ras");
+    }
+    if (impl_->profile.virtual_function) {
+        return hp::fail("a virtual function has no RAS of its own: its host handles the errors");
+    }
+    if (impl_->profile.ip(HwId::MP1).major != 13) {
+        return hp::fail("no RAS is modelled of " + impl_->profile.name);
+    }
+    return impl_->ras.inject(block, severity);
+}
+
+hp::Result<void> Gpu::notify_guest(const std::string& what) {
+    if (impl_->vf_mailbox == nullptr) {
+        return hp::fail("only a virtual function has a host");
+    }
+    if (what == "flr") {
+        impl_->vf_mailbox->notify(HostNotification::flr);
+    } else if (what == "unrecoverable_error") {
+        impl_->vf_mailbox->notify(HostNotification::unrecoverable_error);
+    } else if (what == "unrecoverable_at_access") {
+        impl_->vf_mailbox->notify(HostNotification::unrecoverable_at_access);
+    } else {
+        return hp::fail("unknown notification '" + what +
+                        "': a host sends flr, unrecoverable_error or unrecoverable_at_access");
+    }
+    return {};
+}
+
+hp::Result<void> Gpu::make_hostile(uint64_t seed, std::span<const Surface> surfaces,
+                                   uint64_t rate) {
+    const bool mailbox = std::ranges::count(surfaces, Surface::mailbox) != 0;
+    if (mailbox && !impl_->profile.virtual_function) {
+        return hp::fail("only a virtual function has a mailbox");
+    }
+    impl_->mutator.start(seed, surfaces, rate);
+    // The rest of the memory is the driver's by now.
+    if (std::ranges::count(surfaces, Surface::discovery) != 0) {
+        impl_->place_discovery();
+    }
+    if (mailbox) {
+        impl_->place_pf2vf();
+    }
+    return {};
+}
+
+void Gpu::make_honest() {
+    impl_->mutator.stop();
+}
+
+uint64_t Gpu::mutations() const {
+    return impl_->mutator.mutations();
+}
+
+void Gpu::set_mutation_witness(Mutator::Witness witness) {
+    impl_->mutator.set_witness(std::move(witness));
+}
+
+void Gpu::set_reset_witness(std::function<void()> witness) {
+    impl_->reset_witness = std::move(witness);
+}
+
+void Gpu::interrupt(const InterruptEntry& entry) {
+    impl_->ih.raise(entry);
+}
+
+void Gpu::fill_resident_vram_with_ones() {
+    impl_->vram.fill_resident_with_ones();
+}
+
+std::string Gpu::register_name(const Profile& profile, uint32_t dword) {
+    // Profiles of one name have the same IPs at the same bases, whatever else was changed in them.
+    static std::map<std::string, RegisterNames> by_profile;
+    return by_profile.try_emplace(profile.name, profile).first->second.name(dword);
+}
+
+std::string Gpu::describe() const {
+    const Impl& gpu = *impl_;
+    return fmt::format(
+        "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
+        "VM: {} faults\ndoorbells without owner: {}\n{}",
+        gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
+        gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
+        gpu.engines.describe());
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the GPU: a profile's IP blocks around one register file, one VRAM and one set of
+// engines, as a PCI function. Thread: device loop only. Does not model: loss and witness of
+// accesses, which LossGate (loss/loss_gate.h) puts around any function.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "gpu-emu/device/engine.h"
+#include "gpu-emu/device/register_file.h"
+#include "gpu-emu/hostile/mutator.h"
+#include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/mem/peer_memory.h"
+#include "gpu-emu/mem/vram.h"
+#include "gpu-emu/pci/pci_function.h"
+#include "gpu-emu/profiles/profile.h"
+#include "lib/result.h"
+
+namespace gpuemu {
+
+class Gpu : public PciFunction {
+public:
+    struct Options {
+        bool map_vram = true;  // let the client map BAR0; false: every VRAM access is trapped
+                               // (slow, sees everything)
+        /// Where the RAS EEPROM is kept between runs; empty: it begins blank at every power-on, as
+        /// with no file.
+        std::string eeprom_path;
+        PeerMemory* peers = nullptr;  // the rest of its hive, for a profile that is in one
+    };
+
+    /// Start-up; throws std::system_error when there is no memory for VRAM, std::invalid_argument
+    /// when the seat in the hive is not one, its peers are missing, or they are too many.
+    Gpu(const Profile& profile, Options options, EngineKicker& kicker);
+    ~Gpu() override;
+
+    RegionInfo region_info(Region region) const override;
+    unsigned msi_vectors() const override;
+    void read(Region region, uint64_t offset, std::span<std::byte> out) override;
+    void write(Region region, uint64_t offset, std::span<const std::byte> in) override;
+    void attach(PciHost& host) override;
+    void detach() override;
+    void reset() override;
+    bool asleep() const override;
+
+    const Profile& profile() const;
+    RegisterFile& registers();
+    const Vram& vram() const;
+
+    /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable"
+    /// | "poison"). One clear error for what is not known.
+    hp::Result<void> inject(const std::string& kind, const std::string& block,
+                            const std::string& severity);
+
+    /// The host of a virtual function tells its guest "flr" or "unrecoverable_error":
+    /// VfMailbox::notify(). One clear error for what is not known.
+    hp::Result<void> notify_guest(const std::string& what);
+
+    /// The device lies from now on: Mutator::start(). Tables among the surfaces are put into VRAM
+    /// again. One clear error for a surface that the device does not have.
+    hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
+    /// Honest again: before a cold reset, which puts the tables right.
+    void make_honest();
+    uint64_t mutations() const;
+    void set_mutation_witness(Mutator::Witness witness);
+    /// Called when the driver has reset all of the GPU: mode 1, or a function level reset.
+    void set_reset_witness(std::function<void()> witness);
+
+    /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
+    void interrupt(const InterruptEntry& entry);
+
+    /// VRAM as seen by whoever mapped it turns to all ones: only pages that were ever touched are
+    /// written.
+    void fill_resident_vram_with_ones();
+
+    /// Names the register at a BAR5 dword for traces; empty when it has no name here.
+    static std::string register_name(const Profile& profile, uint32_t dword);
+
+    std::string describe() const;
+
+private:
+    struct Impl;
+    std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace gpuemu

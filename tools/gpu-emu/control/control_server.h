@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the emulator's control socket: JSON lines as Documentation/harness/protocols.md lists
+// them, for several clients at once. Thread: device loop only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+
+#include "gpu-emu/hostile/mutator.h"
+#include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/loss/loss_gate.h"
+#include "gpu-emu/witness/access_trace.h"
+#include "lib/event_loop.h"
+#include "lib/json_connection.h"
+#include "lib/result.h"
+#include "lib/unix_socket.h"
+
+namespace gpuemu {
+
+class ControlServer : public LossObserver {
+public:
+    /// What is controlled. The functions may be empty where the device has no such thing.
+    struct Device {
+        LossGate& gate;
+        AccessTrace* trace = nullptr;
+        std::string profile;
+        bool black_hole = false;  // is gone for ever: the loss model has nothing to do
+        std::function<std::string(uint32_t dword)> register_name;
+        std::function<size_t()> unknown_registers;
+        std::function<std::string()> describe_engines;
+        std::function<hp::Result<void>(const std::string& kind, const std::string& block,
+                                       const std::string& severity)>
+            inject;
+        std::function<void(const InterruptEntry& entry)> interrupt;
+        std::function<hp::Result<void>(const std::string& what)> notify_guest = {};
+        std::function<hp::Result<void>(uint64_t seed, std::span<const Surface> surfaces,
+                                       uint64_t rate)>
+            make_hostile = {};
+        std::function<uint64_t()> mutations = {};
+        std::function<uint64_t(uint32_t word)> count_in_vram = {};
+        std::function<nlohmann::json()> hive = {};         // what `status` says of it
+        std::function<nlohmann::json()> pcie_switch = {};  // the same
+        std::function<void()> shutdown;
+    };
+
+    /// Listens at once; throws std::runtime_error with one clear line when it cannot (start-up).
+    /// Becomes the gate's observer. `loop` and what `device` refers to outlive it.
+    ControlServer(hp::EventLoop& loop, const std::string& socket_path, Device device);
+    ~ControlServer() override;
+
+    /// Carries out one request; the answer has no `id` yet. Public as the unit of the protocol.
+    nlohmann::json handle(const nlohmann::json& request);
+
+    void attached() override { broadcast({{"event", "attached"}}); }
+    void detached() override { broadcast({{"event", "detached"}}); }
+    void vanished(const Vanishing& how) override;
+    void restored() override { broadcast({{"event", "restored"}}); }
+
+private:
+    using Answer = hp::Result<nlohmann::json>;
+
+    void accept();
+    void on_line(hp::JsonConnection& client, const hp::Result<nlohmann::json>& line);
+    void broadcast(const nlohmann::json& event);
+
+    Answer dispatch(const std::string& verb, const nlohmann::json& request);
+    Answer change_loss(const std::string& verb, const nlohmann::json& request);
+    Answer status() const;
+    std::string name_of(uint8_t region, uint64_t offset) const;
+    Answer counters(const nlohmann::json& request);
+    Answer ras(const nlohmann::json& request);
+    Answer interrupt(const nlohmann::json& request);
+    Answer host_notification(const nlohmann::json& request);
+    Answer hostile(const nlohmann::json& request);
+    Answer count_in_vram(const nlohmann::json& request);
+    Answer mark(const nlohmann::json& request);
+    Answer shut_down();
+
+    hp::EventLoop& loop_;
+    Device device_;
+    hp::UnixListener listener_;
+    std::list<std::unique_ptr<hp::JsonConnection>> clients_;
+    hp::EventLoop::Handle watch_;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/control/control_server.h"
+
+#include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gpu-emu/testing/toy_function.h"
+#include "gpu-emu/witness/trace_reader.h"
+#include "lib/clock.h"
+#include "lib/log.h"
+#include "lib/temp_tree.h"
+
+namespace gpuemu {
+namespace {
+
+using nlohmann::json;
+using namespace std::chrono_literals;
+
+class ControlServerTest : public testing::Test {
+protected:
+    void SetUp() override {
+        hp::log::set_up("test", "off");
+        trace = std::make_unique<AccessTrace>(folder.root() / "trace", "toy");
+        gate = std::make_unique<LossGate>(
+            function, engines, loop,
+            LossGate::Options{.trace = trace.get(), .on_vanish = {}, .config_survives = false});
+        start(false);
+    }
+
+    void start(bool black_hole) {
+        server.reset();
+        server = std::make_unique<ControlServer>(
+            loop, path,
+            ControlServer::Device{
+                .gate = *gate,
+                .trace = trace.get(),
+                .profile = "toy",
+                .black_hole = black_hole,
+                .register_name = [](uint32_t dword) { return dword == 2 ? "regTOY" : ""; },
+                .unknown_registers = [] { return 7; },
+                .describe_engines = [] { return "none"; },
+                .inject = [this](const std::string& kind, const std::string& block,
+                                 const std::string& severity) -> hp::Result<void> {
+                    if (block != "umc") {
+                        return hp::fail("no such block");
+                    }
+                    injected = kind + "/" + block + "/" + severity;
+                    return {};
+                },
+                .interrupt =
+                    [this](const InterruptEntry& entry) {
+                        interrupts.push_back(entry);
+                        gone_at_interrupt = gate->state() == LossGate::State::ones;
+                    },
+                .notify_guest = [this](const std::string& what) -> hp::Result<void> {
+                    if (what != "flr") {
+                        return hp::fail("no such message");
+                    }
+                    notified = what;
+                    return {};
+                },
+                .make_hostile = [this](uint64_t seed, std::span<const Surface> surfaces,
+                                       uint64_t rate) -> hp::Result<void> {
+                    hostile_seed = seed;
+                    hostile_surfaces.assign(surfaces.begin(), surfaces.end());
+                    hostile_rate = rate;
+                    return {};
+                },
+                .mutations = [] { return 3; },
+                .count_in_vram = [](uint32_t word) { return word == 0x600d600d ? 2 : 0; },
+                .shutdown = [this] { loop.stop(); },
+            });
+    }
+
+    bool ok(const json& request) { return server->handle(request).at("ok").get<bool>(); }
+
+    const hp::TempTree folder;
+    const std::string path = folder.root() / "s";
+    hp::EventLoop loop;
+    EngineScheduler engines;
+    ToyFunction function;
+    ToyHost host;
+    std::unique_ptr<AccessTrace> trace;
+    std::unique_ptr<LossGate> gate;
+    std::unique_ptr<ControlServer> server;
+    std::string injected, notified;
+    std::vector<InterruptEntry> interrupts;
+    bool gone_at_interrupt = false;
+    uint64_t hostile_seed = 0, hostile_rate = 0;
+    std::vector<Surface> hostile_surfaces;
+};
+
+TEST_F(ControlServerTest, InterruptMayBeTheLastThatIsHeardOfTheDevice) {
+    const json last{
+        {"do", "interrupt"}, {"client", 2}, {"source", 3}, {"ring", 1}, {"vanish", true}};
+    EXPECT_TRUE(ok(last));
+    ASSERT_EQ(interrupts.size(), 1U);
+    EXPECT_EQ(interrupts[0].client_id, 2);
+    EXPECT_EQ(interrupts[0].source_id, 3);
+    EXPECT_EQ(interrupts[0].ring_id, 1);
+    EXPECT_FALSE(gone_at_interrupt) << "it is sent, and then the device vanishes";
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
+    EXPECT_EQ(server->handle(last)["error"], "the device is gone; restore it first");
+}
+
+TEST_F(ControlServerTest, InterruptMayNameANodeAndAVmid) {
+    EXPECT_TRUE(ok({{"do", "interrupt"},
+                    {"client", 8},
+                    {"source", 224},
+                    {"ring", 0},
+                    {"node", 255},
+                    {"vmid", 15}}));
+    ASSERT_EQ(interrupts.size(), 1U);
+    EXPECT_EQ(interrupts[0].node_id, 255);
+    EXPECT_EQ(interrupts[0].vmid, 15);
+    EXPECT_EQ(interrupts[0].pasid, 0);
+    EXPECT_EQ(server->handle({{"do", "interrupt"},
+                              {"client", 1},
+                              {"source", 1},
+                              {"ring", 1},
+                              {"vmid", 16}})["error"],
+              "'vmid' has to be a number from 0 to 15");
+}
+
+TEST_F(ControlServerTest, InterruptWithoutItsNumbersIsRefused) {
+    EXPECT_EQ(server->handle({{"do", "interrupt"}, {"client", 256}})["error"],
+              "'client' has to be a number from 0 to 255");
+    EXPECT_EQ(server->handle({{"do", "interrupt"},
+                              {"client", 1},
+                              {"source", 1},
+                              {"ring", 1},
+                              {"vanish", 1}})["error"],
+              "'vanish' has to be true or false");
+    EXPECT_TRUE(interrupts.empty());
+}
+
+TEST_F(ControlServerTest, HostileReachesTheDevice) {
+    EXPECT_TRUE(
+        ok({{"do", "hostile"}, {"seed", 5}, {"surface", {"registers", "mailbox"}}, {"rate", 100}}));
+    EXPECT_EQ(hostile_seed, 5u);
+    EXPECT_EQ(hostile_rate, 100u);
+    EXPECT_EQ(hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
+    EXPECT_EQ(server->handle({{"do", "status"}})["mutations"], 3);
+}
+
+TEST_F(ControlServerTest, CountsWordsOfVram) {
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0x600d600d}})["count"], 2);
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0xffffffff}})["count"], 0);
+    EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 1ull << 32}})["error"],
+              "'value' has to be a number from 0 to 4294967295");
+    EXPECT_EQ(server->handle({{"do", "vram_count"}})["error"],
+              "'value' has to be a number from 0 to 4294967295");
+}
+
+TEST_F(ControlServerTest, HostileSaysWhatItWants) {
+    const char* const surfaces =
+        "'surface' has to be a list of some of: registers, write_backs, interrupts, discovery, "
+        "firmware, mailbox";
+    for (const json& bad : {json(nullptr), json("registers"), json::array(),
+                            json::array({"registers", "vram"}), json::array({1})}) {
+        EXPECT_EQ(server->handle(
+                      {{"do", "hostile"}, {"seed", 5}, {"surface", bad}, {"rate", 1}})["error"],
+                  surfaces);
+    }
+    EXPECT_EQ(server->handle({{"do", "hostile"}, {"seed", 5}})["error"],
+              "'rate' has to be a number, 0 or more");
+    EXPECT_EQ(server->handle({{"do", "hostile"}, {"rate", 5}})["error"],
+              "'seed' has to be a number, 0 or more");
+    gate->vanish();
+    EXPECT_EQ(
+        server->handle(
+            {{"do", "hostile"}, {"seed", 5}, {"surface", {"registers"}}, {"rate", 1}})["error"],
+        "the device is gone; restore it first");
+    EXPECT_TRUE(hostile_surfaces.empty());
+}
+
+TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
+    gate->attach(host);
+    json answer = server->handle({{"do", "status"}});
+    EXPECT_EQ(answer, (json{{"ok", true},
+                            {"profile", "toy"},
+                            {"state", "present"},
+                            {"attached", true},
+                            {"attachments", 1},
+                            {"unknown_registers", 7},
+                            {"mutations", 3},
+                            {"engines", "none"}}));
+    EXPECT_TRUE(ok({{"do", "hang"}}));
+    EXPECT_EQ(server->handle({{"do", "status"}})["state"], "hung");
+    EXPECT_TRUE(ok({{"do", "vanish"}}));
+    EXPECT_EQ(server->handle({{"do", "status"}})["state"], "ones");
+}
+
+TEST_F(ControlServerTest, TheLossModelIsReached) {
+    EXPECT_TRUE(ok({{"do", "hang"}}));
+    EXPECT_TRUE(engines.paused());
+    EXPECT_TRUE(ok({{"do", "resume"}}));
+    EXPECT_FALSE(engines.paused());
+    EXPECT_TRUE(ok({{"do", "flaky"}, {"ms", 1}}));
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
+    EXPECT_TRUE(ok({{"do", "restore"}}));
+    EXPECT_EQ(gate->state(), LossGate::State::present);
+    EXPECT_TRUE(ok({{"do", "delay"}, {"us", 250}}));
+    EXPECT_EQ(gate->delay(), 250us);
+
+    gate->attach(host);
+    EXPECT_TRUE(ok({{"do", "drop_irq"}, {"count", 1}}));
+    EXPECT_TRUE(ok({{"do", "duplicate_irq"}, {"count", 1}}));
+    function.host->raise_msi(0);
+    function.host->raise_msi(0);
+    EXPECT_EQ(host.interrupts, 2);
+
+    EXPECT_TRUE(ok({{"do", "vanish_asleep"}}));
+    EXPECT_TRUE(ok({{"do", "vanish_after_config"}, {"offset", 0x3c}}));
+    EXPECT_FALSE(ok({{"do", "vanish_after_config"}, {"offset", 4096}}));
+    EXPECT_EQ(gate->state(), LossGate::State::present);
+    EXPECT_TRUE(ok({{"do", "vanish_after"}, {"accesses", 1}}));
+    std::array<std::byte, 4> raw{};
+    gate->read(Region::bar5, 0, raw);
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
+    gate->restore();
+    EXPECT_TRUE(ok({{"do", "vanish_after_reset"}, {"accesses", 1}}));
+    gate->function_reset();
+    gate->read(Region::bar5, 0, raw);
+    EXPECT_EQ(gate->state(), LossGate::State::ones);
+}
+
+TEST_F(ControlServerTest, CountersNameTheLateAccesses) {
+    gate->attach(host);
+    std::array<std::byte, 4> raw{};
+    gate->read(Region::bar5, 0, raw);
+    gate->vanish();
+    gate->read(Region::bar5, 8, raw);
+    const json answer = server->handle({{"do", "counters"}, {"reset", true}});
+    EXPECT_EQ(answer["total"]["mmio_reads"], 2);
+    EXPECT_EQ(answer["total"].size(), 10u);
+    EXPECT_EQ(answer["after_loss"]["mmio_reads"], 1);
+    ASSERT_EQ(answer["first_after_loss"].size(), 1u);
+    const json& first = answer["first_after_loss"][0];
+    EXPECT_EQ(first["kind"], "mmio_read");
+    EXPECT_EQ(first["region"], 5);
+    EXPECT_EQ(first["offset"], 8);
+    EXPECT_EQ(first["name"], "regTOY");
+    EXPECT_TRUE(first["t_us"].is_number());
+    const auto now_us = static_cast<int64_t>(hp::monotonic_ns() / 1000);
+    EXPECT_LE(first["monotonic_us"].get<int64_t>(), now_us);
+    EXPECT_GT(first["monotonic_us"].get<int64_t>(), now_us - 60'000'000);
+    EXPECT_EQ(server->handle({{"do", "counters"}})["total"]["mmio_reads"], 0);
+}
+
+TEST_F(ControlServerTest, RasGoesToTheDevice) {
+    EXPECT_TRUE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
+    EXPECT_EQ(injected, "ras/umc/poison");
+    EXPECT_EQ(server->handle({{"do", "ras"}, {"block", "x"}, {"severity", "poison"}})["error"],
+              "no such block");
+    EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}}));
+    gate->vanish();
+    EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
+}
+
+TEST_F(ControlServerTest, NotificationsAreTheHosts) {
+    EXPECT_TRUE(ok({{"do", "host_notification"}, {"what", "flr"}}));
+    EXPECT_EQ(notified, "flr");
+    EXPECT_EQ(server->handle({{"do", "host_notification"}, {"what", "x"}})["error"],
+              "no such message");
+    EXPECT_FALSE(ok({{"do", "host_notification"}}));
+    gate->vanish();
+    EXPECT_FALSE(ok({{"do", "host_notification"}, {"what", "flr"}}));
+}
+
+TEST_F(ControlServerTest, MarksAreInTheTrace) {
+    EXPECT_TRUE(ok({{"do", "mark"}, {"label", "here"}}));
+    EXPECT_FALSE(ok({{"do", "mark"}}));
+    server.reset();
+    gate.reset();
+    trace.reset();
+    auto reader = TraceReader::open(folder.root() / "trace");
+    ASSERT_TRUE(reader);
+    const auto record = reader->next();
+    ASSERT_TRUE(record);
+    EXPECT_EQ(mark_text(*record), "here");
+}
+
+TEST_F(ControlServerTest, NonsenseIsAnErrorAndNoMore) {
+    EXPECT_EQ(server->handle({{"do", "dance"}})["error"], "unknown request 'dance'");
+    for (const json& request :
+         {json(), json(3), json::array(), json::object(), json{{"do", 3}}, json{{"do", "flaky"}},
+          json{{"do", "flaky"}, {"ms", -1}}, json{{"do", "flaky"}, {"ms", 1e30}},
+          json{{"do", "flaky"}, {"ms", "5"}}, json{{"do", "delay"}, {"us", 10'000'001}},
+          json{{"do", "drop_irq"}, {"count", nullptr}}, json{{"do", "counters"}, {"reset", 1}}}) {
+        const json answer = server->handle(request);
+        EXPECT_EQ(answer["ok"], false) << request;
+        EXPECT_TRUE(answer["error"].is_string()) << request;
+    }
+    EXPECT_EQ(gate->state(), LossGate::State::present);
+}
+
+TEST_F(ControlServerTest, ABlackHoleStaysWhatItIs) {
+    start(true);
+    EXPECT_FALSE(ok({{"do", "restore"}}));
+    EXPECT_FALSE(ok({{"do", "hang"}}));
+    EXPECT_TRUE(ok({{"do", "counters"}}));
+}
+
+TEST_F(ControlServerTest, SeveralClientsTalkAndHearOfEvents) {
+    std::thread loop_thread([this] { loop.run(); });
+    const auto client = [this] {
+        auto socket = hp::connect_unix(path, 5s);
+        EXPECT_TRUE(socket);
+        const timeval limit{.tv_sec = 10, .tv_usec = 0};
+        ::setsockopt(socket->get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+        return std::move(*socket);
+    };
+    const auto line = [](const hp::Fd& socket) {
+        std::string text;
+        char c = 0;
+        while (::recv(socket.get(), &c, 1, 0) == 1 && c != '\n') {
+            text += c;
+        }
+        return json::parse(text, nullptr, false);
+    };
+    const auto say = [](const hp::Fd& socket, const std::string& text) {
+        EXPECT_EQ(::send(socket.get(), text.data(), text.size(), MSG_NOSIGNAL),
+                  static_cast<ssize_t>(text.size()));
+    };
+    {
+        const hp::Fd first = client();
+        const hp::Fd second = client();
+        say(second, "{\"id\":1,\"do\":\"status\"}\n");
+        EXPECT_EQ(line(second)["id"], 1);
+        say(first, "rubbish\n");
+        EXPECT_EQ(line(first)["ok"], false);
+        say(first, "{\"id\":\"w\",\"do\":\"vanish_after\",\"accesses\":9}\n");
+        EXPECT_EQ(line(first)["ok"], true);
+        say(first, "{\"id\":\"x\",\"do\":\"vanish\"}\n");
+        const std::string nothing = "cbf29ce484222325";
+        EXPECT_EQ(
+            line(first),
+            (json{{"event", "vanished"},
+                  {"accesses", 0},
+                  {"prefix", {{"accesses", 0}, {"digest", nothing}, {"cpu_digest", nothing}}}}));
+        EXPECT_EQ(line(first), (json{{"id", "x"}, {"ok", true}}));
+        EXPECT_EQ(line(second)["event"], "vanished");
+    }
+    const hp::Fd last = client();
+    say(last, "{\"id\":2,\"do\":\"shutdown\"}\n");
+    EXPECT_EQ(line(last), (json{{"id", 2}, {"ok", true}}));
+    loop_thread.join();
+}
+
+}  // namespace
+}  // namespace gpuemu

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: gives engines that have work their turns on the device loop.
+// Thread: device loop only.
+#pragma once
+
+#include <vector>
+
+#include "gpu-emu/device/engine.h"
+#include "lib/event_loop.h"
+
+namespace gpuemu {
+
+class EngineScheduler : public EngineKicker {
+public:
+    /// `engine` gets a turn soon, and must live as long as turns are given.
+    void kick(Engine& engine) override;
+
+    /// One bounded turn for each engine that has work. Meant as the loop's idle work, whose answers
+    /// these are.
+    hp::EventLoop::Idle turn();
+
+    /// While paused no engine runs; kicks are remembered.
+    void set_paused(bool paused) { paused_ = paused; }
+    bool paused() const { return paused_; }
+
+private:
+    struct Entry {
+        Engine* engine;
+        bool kicked;  // since its last turn began
+    };
+
+    std::vector<Entry> active_;
+    bool paused_ = false;
+};
+
+}  // namespace gpuemu

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/device/engine_scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+
+namespace gpuemu {
+namespace {
+
+using Idle = hp::EventLoop::Idle;
+
+class ScriptedEngine : public Engine {
+public:
+    Turn run(Budget&) override {
+        ++runs;
+        if (during_run) {
+            during_run();
+        }
+        return answer;
+    }
+    const char* name() const override { return "scripted"; }
+
+    Turn answer = Turn::idle;
+    int runs = 0;
+    std::function<void()> during_run;
+};
+
+TEST(EngineScheduler, AnEngineRunsWhenKickedAndNotOtherwise) {
+    EngineScheduler scheduler;
+    ScriptedEngine engine;
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    scheduler.kick(engine);
+    scheduler.kick(engine);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(engine.runs, 1);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(engine.runs, 1);
+}
+
+TEST(EngineScheduler, AnEngineWithMoreWorkComesAgain) {
+    EngineScheduler scheduler;
+    ScriptedEngine engine;
+    engine.answer = Engine::Turn::more;
+    scheduler.kick(engine);
+    EXPECT_EQ(scheduler.turn(), Idle::more);
+    engine.answer = Engine::Turn::idle;
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(engine.runs, 2);
+}
+
+TEST(EngineScheduler, AParkedEngineIsAskedEveryTurnUntilItGoesOn) {
+    EngineScheduler scheduler;
+    ScriptedEngine parked;
+    ScriptedEngine busy;
+    parked.answer = Engine::Turn::parked;
+    busy.answer = Engine::Turn::more;
+    scheduler.kick(parked);
+    scheduler.kick(busy);
+    EXPECT_EQ(scheduler.turn(), Idle::more) << "work goes before waiting";
+    busy.answer = Engine::Turn::idle;
+    EXPECT_EQ(scheduler.turn(), Idle::parked);
+    parked.answer = Engine::Turn::idle;
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(parked.runs, 3);
+    EXPECT_EQ(busy.runs, 2);
+}
+
+TEST(EngineScheduler, AKickInTheMiddleOfATurnIsNotLost) {
+    EngineScheduler scheduler;
+    ScriptedEngine first;
+    ScriptedEngine second;
+    first.during_run = [&] {
+        if (first.runs == 1) {
+            scheduler.kick(first);
+            scheduler.kick(second);
+        }
+    };
+    scheduler.kick(first);
+    EXPECT_EQ(scheduler.turn(), Idle::more);
+    EXPECT_EQ(second.runs, 0);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(first.runs, 2);
+    EXPECT_EQ(second.runs, 1);
+}
+
+TEST(EngineScheduler, WhilePausedNothingRunsAndNothingIsForgotten) {
+    EngineScheduler scheduler;
+    ScriptedEngine first;
+    ScriptedEngine second;
+    first.during_run = [&] { scheduler.set_paused(true); };
+    scheduler.kick(first);
+    scheduler.kick(second);
+    EXPECT_EQ(scheduler.turn(), Idle::done) << "a paused loop must not spin";
+    EXPECT_EQ(first.runs, 1);
+    EXPECT_EQ(second.runs, 0);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(second.runs, 0);
+    scheduler.set_paused(false);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(second.runs, 1);
+}
+
+}  // namespace
+}  // namespace gpuemu

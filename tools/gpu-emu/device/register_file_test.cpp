@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: tests of RegisterFile.
+// Thread: the test's.
+// Does not model: nothing.
+#include "gpu-emu/device/register_file.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuemu {
+namespace {
+
+constexpr uint64_t window = 0x1000;
+
+TEST(RegisterFile, StoresWithoutHandlerAndCountsUnknownReadsOnly) {
+    RegisterFile registers(window);
+    EXPECT_EQ(registers.read(5), 0u);
+    EXPECT_EQ(registers.read(5), 0u);
+    registers.write(6, 42);
+    EXPECT_EQ(registers.read(6), 42u);
+    registers.raw(7) = 0;
+    EXPECT_EQ(registers.read(7), 0u);
+    ASSERT_EQ(registers.unknown_reads().size(), 1u);
+    EXPECT_EQ(registers.unknown_reads().at(5 * 4), 2u);
+}
+
+TEST(RegisterFile, WriteHandlerSeesStoredValueAndReadHandlerReplacesStorage) {
+    RegisterFile registers(window);
+    uint32_t seen = 0;
+    registers.on_write(
+        8, 2, [&](uint32_t dword, uint32_t value) { seen = registers.raw(dword) + value; });
+    registers.on_read(8, 1, [](uint32_t dword) { return dword * 100; });
+    registers.write(8, 3);
+    EXPECT_EQ(seen, 6u);
+    EXPECT_EQ(registers.read(8), 800u);
+    EXPECT_EQ(registers.raw(8), 3u);
+    EXPECT_TRUE(registers.unknown_reads().empty());
+}
+
+TEST(RegisterFile, RefusesDoubleClaimsAndClaimsOutside) {
+    RegisterFile registers(window);
+    registers.on_read(10, 4, [](uint32_t) { return 0u; });
+    EXPECT_THROW(registers.on_read(13, 1, [](uint32_t) { return 0u; }), std::logic_error);
+    EXPECT_NO_THROW(registers.on_write(13, 1, [](uint32_t, uint32_t) {}));
+    EXPECT_THROW(registers.on_write(window / 4, 1, [](uint32_t, uint32_t) {}), std::logic_error);
+    EXPECT_THROW(registers.on_write(window / 4 - 1, ~0u, [](uint32_t, uint32_t) {}),
+                 std::logic_error);
+}
+
+TEST(RegisterFile, FarSpaceStartsWhereTheWindowEnds) {
+    RegisterFile registers(window);
+    registers.write_far(0x20, 1);
+    EXPECT_EQ(registers.read(8), 1u);
+    registers.write(window / 4 + 1, 7);
+    EXPECT_EQ(registers.read_far(window + 4), 7u);
+    registers.preset_far(0x5'0000'0000, 9);
+    EXPECT_EQ(registers.read_far(0x5'0000'0000), 9u);
+    EXPECT_EQ(registers.read_far(0x6'0000'0000), 0u);
+    EXPECT_EQ(registers.unknown_reads().count(0x6'0000'0000), 1u);
+}
+
+TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
+    RegisterFile registers(window);
+    registers.on_read(1, 1, [](uint32_t) { return 11u; });
+    registers.write(2, 22);
+    registers.write_far(0x9'0000, 33);
+    registers.clear();
+    EXPECT_EQ(registers.read(1), 11u);
+    EXPECT_EQ(registers.read(2), 0u);
+    EXPECT_EQ(registers.read_far(0x9'0000), 0u);
+}
+
+TEST(RegisterFile, Raw64JoinsNeighboursLowFirst) {
+    RegisterFile registers(window);
+    registers.raw(4) = 0x11111111;
+    registers.raw(5) = 0x22222222;
+    EXPECT_EQ(registers.raw64(4), 0x2222222211111111ull);
+    EXPECT_THROW(registers.raw(window / 4), std::out_of_range);
+}
+
+}  // namespace
+}  // namespace gpuemu

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see peer_links.h. A connection is one message in each direction, an introduction with
+// two descriptors, and then its end. Each node listens, and connects to those that were there
+// before it; two that come at the same time may have two connections, of which either is as good.
+// Thread: device loop only. Does not model: see peer_links.h.
+#include "gpu-emu/peers/peer_links.h"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <iterator>
+#include <span>
+#include <stdexcept>
+#include <utility>
+
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+struct Introduction {
+    uint32_t magic;
+    uint32_t node;
+    uint32_t nodes;
+    uint32_t reserved;
+    uint64_t largest_vram;
+};
+constexpr uint32_t magic = 0x52454550;  // "PEER"
+constexpr std::size_t vram_fd = 0, presence_fd = 1, fd_count = 2;
+
+/// Room for the control message; aligned as cmsghdr has to be.
+union ControlBuffer {
+    cmsghdr header;
+    std::array<char, CMSG_SPACE(fd_count * sizeof(int))> bytes;
+};
+
+/// What came with the message, whatever the sender meant by it: each is closed or used.
+std::vector<hp::Fd> take_fds(msghdr& message) {
+    std::vector<hp::Fd> fds;
+    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
+         header = CMSG_NXTHDR(&message, header)) {
+        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
+            continue;
+        }
+        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
+        for (std::size_t index = 0; index < count; ++index) {
+            int fd = -1;
+            std::memcpy(&fd, CMSG_DATA(header) + index * sizeof fd, sizeof fd);
+            fds.emplace_back(fd);
+        }
+    }
+    return fds;
+}
+
+}  // namespace
+
+std::span<std::byte> NobodysMemory::window(uint64_t offset, uint64_t length, bool write) {
+    if (write) {
+        lost_.fill(std::byte{0xff});  // an atomic reads it, too
+    }
+    const auto rest = std::span(write ? lost_ : ones_).subspan(offset % page_size);
+    return rest.first(std::min<uint64_t>(length, rest.size()));
+}
+
+PeerLinks::PeerLinks(hp::EventLoop& loop, PeerCircle circle)
+    : loop_(loop), circle_(std::move(circle)) {}
+
+std::string PeerLinks::path_of(unsigned node) const {
+    return fmt::format("{}/node{}.{}", circle_.directory, node, circle_.link);
+}
+
+void PeerLinks::open(const Vram& vram) {
+    vram_ = &vram;
+    auto listener = hp::UnixListener::open(path_of(circle_.node));
+    if (!listener) {
+        throw std::runtime_error(listener.error().message);
+    }
+    listener_.emplace(std::move(*listener));
+    listener_watch_ = loop_.watch(listener_->fd(), EPOLLIN, [this](uint32_t) { accept_all(); });
+    for (unsigned node = 0; node < circle_.nodes; ++node) {
+        if (node == circle_.node) {
+            continue;
+        }
+        auto socket = hp::try_connect_unix(path_of(node));
+        if (!socket) {  // its backlog may be full: no reason for this GPU not to start
+            hp::log::warning(
+                "no link",
+                {{"link", circle_.link}, {"node", node}, {"reason", socket.error().message}});
+        } else if (*socket) {
+            add(std::move(*socket));
+        }
+    }
+}
+
+void PeerLinks::accept_all() {
+    while (true) {
+        auto socket = listener_->accept();
+        if (!socket) {
+            hp::log::warning("nobody can be met",
+                             {{"link", circle_.link}, {"error", socket.error().message}});
+            listener_watch_.cancel();  // it would be reported again at once
+            return;
+        }
+        if (!*socket) {
+            return;
+        }
+        add(std::move(*socket));
+    }
+}
+
+void PeerLinks::add(hp::Fd socket) {
+    make_room();
+    if (const auto sent = introduce_to(socket); !sent) {
+        hp::log::warning("a connection given up",
+                         {{"link", circle_.link}, {"reason", sent.error().message}});
+        return;
+    }
+    const auto connection =
+        connections_.insert(connections_.end(), Connection{.socket = std::move(socket)});
+    connection->watch = loop_.watch(connection->socket.get(), EPOLLIN,
+                                    [this, connection](uint32_t) { receive(connection); });
+}
+
+/// Who connects and says nothing may not keep the others out: the oldest of them goes.
+void PeerLinks::make_room() {
+    const auto unused = [this](const Connection& connection) {
+        return !connection.vram || find(connection.node) != &*connection.vram;
+    };
+    if (std::ranges::count_if(connections_, unused) >= std::ptrdiff_t{max_unused}) {
+        hp::log::warning("a connection dropped: too many", {{"link", circle_.link}});
+        connections_.erase(std::ranges::find_if(connections_, unused));
+    }
+}
+
+void PeerLinks::receive(std::list<Connection>::iterator connection) {
+    if (!connection->vram) {
+        const auto taken = take_introduction(*connection);
+        if (taken) {
+            hp::log::info("link up", {{"link", circle_.link}, {"node", connection->node}});
+            return;
+        }
+        hp::log::warning("a connection given up",
+                         {{"link", circle_.link}, {"reason", taken.error().message}});
+    } else {
+        // Nothing more was to come: whatever it is, it is the end.
+        hp::log::info("link down", {{"link", circle_.link}, {"node", connection->node}});
+    }
+    connections_.erase(connection);
+}
+
+hp::Result<void> PeerLinks::introduce_to(const hp::Fd& socket) const {
+    Introduction words{magic, circle_.node, circle_.nodes, 0, circle_.largest_vram};
+    iovec data{&words, sizeof words};
+    ControlBuffer control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+    cmsghdr* const header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+    std::array<int, fd_count> fds{};
+    fds[vram_fd] = vram_->fd();
+    fds[presence_fd] = presence_.fd();
+    std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
+    if (::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof words) {
+        return hp::fail(fmt::format("cannot say who is here: {}", std::strerror(errno)));
+    }
+    return {};
+}
+
+hp::Result<void> PeerLinks::take_introduction(Connection& connection) {
+    Introduction words{};
+    iovec data{&words, sizeof words};
+    ControlBuffer control{};
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control.bytes.data();
+    message.msg_controllen = control.bytes.size();
+    const ssize_t length =
+        ::recvmsg(connection.socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    if (length < 0) {
+        return hp::fail(fmt::format("it did not say who it is: {}", std::strerror(errno)));
+    }
+    const std::vector<hp::Fd> fds = take_fds(message);
+    if (length != sizeof words || words.magic != magic || fds.size() != fd_count ||
+        (message.msg_flags & MSG_CTRUNC) != 0) {
+        return hp::fail("it did not say who it is");
+    }
+    if (words.nodes != circle_.nodes || words.largest_vram != circle_.largest_vram ||
+        words.node >= circle_.nodes || words.node == circle_.node) {
+        return hp::fail(fmt::format("node {} of {} does not belong here", words.node, words.nodes));
+    }
+    auto vram = PeerVram::map(fds[vram_fd], fds[presence_fd], circle_.largest_vram);
+    if (!vram) {
+        return tl::unexpected(vram.error());
+    }
+    connection.node = words.node;
+    connection.vram.emplace(std::move(*vram));
+    return {};
+}
+
+/// The latest that says it is that node: one that was replaced may not have ended yet.
+const PeerVram* PeerLinks::find(unsigned node) const {
+    const auto latest = std::find_if(connections_.rbegin(), connections_.rend(),
+                                     [node](const Connection& connection) {
+                                         return connection.vram && connection.node == node;
+                                     });
+    return latest == connections_.rend() ? nullptr : &*latest->vram;
+}
+
+std::vector<unsigned> PeerLinks::present_peers() const {
+    std::vector<unsigned> nodes;
+    for (unsigned node = 0; node < circle_.nodes; ++node) {
+        const PeerVram* const peer = find(node);
+        if (peer != nullptr && peer->present()) {
+            nodes.push_back(node);
+        }
+    }
+    return nodes;
+}
+
+}  // namespace gpuemu

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "gpu-emu/witness/access_trace.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <span>
+#include <system_error>
+
+#include "lib/clock.h"
+#include "lib/log.h"
+
+namespace gpuemu {
+namespace {
+
+/// A record is in the file at the latest after that long, whatever the load.
+constexpr auto flush_interval = std::chrono::milliseconds(50);
+
+/// 0 or errno.
+int write_all(int fd, std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+        const ssize_t written = ::write(fd, bytes.data(), bytes.size());
+        if (written < 0 && errno != EINTR) {
+            return errno;
+        }
+        bytes = bytes.subspan(written > 0 ? static_cast<size_t>(written) : 0);
+    }
+    return 0;
+}
+
+TraceHeader make_header(std::string_view profile) {
+    TraceHeader header{};
+    header.magic = trace_magic;
+    header.version = trace_version;
+    header.record_size = sizeof(TraceRecord);
+    header.start_monotonic_ns = hp::monotonic_ns();
+    header.start_realtime_ns =
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                  std::chrono::system_clock::now().time_since_epoch())
+                                  .count());
+    std::copy_n(profile.begin(), std::min(profile.size(), header.profile.size() - 1),
+                header.profile.begin());
+    return header;
+}
+
+}  // namespace
+
+AccessTrace::AccessTrace(const std::string& path, std::string_view profile, size_t capacity)
+    : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
+      capacity_(capacity) {
+    if (!file_) {
+        throw std::system_error(errno, std::generic_category(), "cannot write trace " + path);
+    }
+    const TraceHeader header = make_header(profile);
+    if (const int error = write_all(file_.get(), std::as_bytes(std::span(&header, 1)))) {
+        throw std::system_error(error, std::generic_category(), "cannot write trace " + path);
+    }
+    filling_.reserve(capacity_);
+    writer_ = std::thread([this] { write_loop(); });
+}
+
+AccessTrace::~AccessTrace() {
+    {
+        const std::lock_guard lock(mutex_);
+        stopping_ = true;
+    }
+    wake_.notify_one();
+    writer_.join();
+    if (dropped_ != 0) {
+        hp::log::warning("trace is incomplete", {{"records_lost", dropped_}});
+    }
+}
+
+void AccessTrace::record(const TraceRecord& record) {
+    const std::lock_guard lock(mutex_);
+    put(record);
+}
+
+void AccessTrace::mark(std::string_view label) {
+    const std::lock_guard lock(mutex_);
+    do {
+        const std::string_view part = label.substr(0, mark_bytes);
+        label.remove_prefix(part.size());
+        TraceRecord record{};
+        record.time_ns = hp::monotonic_ns();
+        std::array<char, mark_bytes> text{};
+        std::copy(part.begin(), part.end(), text.begin());
+        std::memcpy(&record.offset, text.data(), sizeof record.offset);
+        std::memcpy(&record.value, text.data() + sizeof record.offset, sizeof record.value);
+        record.size = static_cast<uint32_t>(part.size());
+        record.kind = TraceKind::mark;
+        record.region = no_region;
+        record.flags = label.empty() ? 0 : mark_continues;
+        put(record);
+    } while (!label.empty());
+}
+
+uint64_t AccessTrace::dropped() const {
+    const std::lock_guard lock(mutex_);
+    return dropped_;
+}
+
+void AccessTrace::put(const TraceRecord& record) {
+    const uint64_t untold = dropped_ - dropped_told_;
+    if (filling_.size() + (untold != 0 ? 2 : 1) > capacity_) {
+        ++dropped_;
+        return;
+    }
+    if (untold != 0) {
+        filling_.push_back({.time_ns = record.time_ns,
+                            .offset = 0,
+                            .value = untold,
+                            .size = 0,
+                            .kind = TraceKind::dropped,
+                            .region = no_region,
+                            .flags = 0});
+        dropped_told_ = dropped_;
+    }
+    filling_.push_back(record);
+    if (filling_.size() == capacity_ / 2) {
+        wake_.notify_one();
+    }
+}
+
+void AccessTrace::write_loop() {
+    // Signals are the loop's business (signalfd in another thread would not see one delivered
+    // here).
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_BLOCK, &all, nullptr);
+
+    std::vector<TraceRecord> writing;
+    writing.reserve(capacity_);
+    std::unique_lock lock(mutex_);
+    while (true) {
+        wake_.wait_for(lock, flush_interval,
+                       [this] { return stopping_ || filling_.size() >= capacity_ / 2; });
+        if (filling_.empty()) {
+            if (stopping_) {
+                return;
+            }
+            continue;
+        }
+        std::swap(filling_, writing);
+        lock.unlock();
+        const int error = write_all(file_.get(), std::as_bytes(std::span(writing)));
+        lock.lock();
+        if (error != 0) {
+            dropped_ += writing.size();
+            hp::log::error("cannot write the trace, records are lost",
+                           {{"error", std::strerror(error)}, {"records", writing.size()}});
+        }
+        writing.clear();
+    }
+}
+
+}  // namespace gpuemu

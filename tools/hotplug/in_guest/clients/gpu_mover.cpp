@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: gpu_mover, a client that does one job in one process on two GPUs: on the first until
+// that is lost (or, if asked, until another one arrives), then on the one that has arrived, without
+// opening /dev/kfd again. Each step is a packet of a user queue, waited for by an event; its result
+// must be what the CPU computes. Thread: one. Not modelled: several packets in flight.
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <new>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "hotplug/in_guest/clients/aql_queue.h"
+#include "hotplug/in_guest/clients/kfd_device.h"
+#include "hotplug/in_guest/clients/kfd_topology.h"
+#include "hotplug/in_guest/clients/pm4_job.h"
+#include "hotplug/in_guest/clients/report.h"
+#include "hotplug/in_guest/clients/signals.h"
+#include "hotplug/in_guest/clients/uevents.h"
+
+namespace hp::clients {
+namespace {
+
+using nlohmann::json;
+
+constexpr const char* topology = "/sys/class/kfd/kfd/topology";
+/// Minor version of the ioctls from which on a process can use a GPU that arrives. Before, the
+/// client tries, and ends with the kernel's refusal.
+constexpr std::uint32_t arrival_version = 26;
+/// One slice of waiting; between slices the client looks whether it shall end.
+constexpr std::chrono::milliseconds wait_slice{500};
+
+struct Options {
+    std::uint32_t gpu_id = 0;
+    std::uint64_t steps_after = 200;
+    bool on_arrival = false;
+};
+
+/// Why a step, or a wait, is over.
+enum class Outcome { done, lost, stopped, sigbus };
+
+/// What the process has on one GPU.
+class Placement {
+public:
+    static IoResult<Placement> create(KfdDevice& device, const KfdNode& node,
+                                      const JobState& state);
+
+    /// Runs a step; `done`: `state` is the GPU's result.
+    IoResult<Outcome> run(KfdDevice& device, std::uint64_t step, JobState& state);
+
+private:
+    static constexpr std::size_t state_at = 0;
+    static constexpr std::size_t scratch_at = 64;
+    static constexpr std::size_t signal_at = 0;
+    static constexpr std::size_t result_at = 64;
+
+    Placement(SignalEvent event, KfdMemory vram, KfdMemory commands, KfdMemory own, AqlQueue queue)
+        : event_(event),
+          vram_(std::move(vram)),
+          commands_(std::move(commands)),
+          own_(std::move(own)),
+          queue_(std::move(queue)) {}
+
+    IoResult<Outcome> wait(KfdDevice& device);
+    std::int64_t signal_value() const {
+        return std::atomic_ref(own_.at<AmdSignal>(signal_at)->value)
+            .load(std::memory_order_acquire);
+    }
+
+    SignalEvent event_;
+    KfdMemory vram_;      ///< the state that the GPU works on, lost with it
+    KfdMemory commands_;  ///< of one step
+    KfdMemory own_;       ///< this process's page: the signal, and the result of each step
+    AqlQueue queue_;      ///< last: it goes before the memory it uses
+};
+
+IoResult<Placement> Placement::create(KfdDevice& device, const KfdNode& node,
+                                      const JobState& state) {
+    const auto event = device.create_signal_event();
+    if (!event) {
+        return tl::unexpected(event.error());
+    }
+    auto vram = device.allocate(MemoryKind::vram, 4096);
+    if (!vram) {
+        return tl::unexpected(vram.error());
+    }
+    auto commands = device.allocate(MemoryKind::gtt, 4096);
+    if (!commands) {
+        return tl::unexpected(commands.error());
+    }
+    auto own = device.allocate(MemoryKind::userptr, 4096);
+    if (!own) {
+        return tl::unexpected(own.error());
+    }
+    auto queue = AqlQueue::create(device, node);
+    if (!queue) {
+        return tl::unexpected(queue.error());
+    }
+    for (std::size_t i = 0; i < state.size(); ++i) {
+        *vram->at<volatile std::uint32_t>(state_at + 4 * i) = state[i];
+    }
+    return Placement(*event, std::move(*vram), std::move(*commands), std::move(*own),
+                     std::move(*queue));
+}
+
+IoResult<Outcome> Placement::run(KfdDevice& device, std::uint64_t step, JobState& state) {
+    CommandBuffer commands(commands_.at<volatile std::uint32_t>(0));
+    write_job_step(commands,
+                   {.state = vram_.address() + state_at,
+                    .scratch = vram_.address() + scratch_at,
+                    .result = own_.address() + result_at},
+                   step);
+    new (own_.at<AmdSignal>(signal_at)) AmdSignal{.kind = AMD_SIGNAL_KIND_USER,
+                                                  .value = 1,
+                                                  .event_mailbox_ptr = event_.mailbox,
+                                                  .event_id = event_.id};
+    queue_.submit_pm4(commands_.address(), commands.size(), own_.address() + signal_at);
+    const auto outcome = wait(device);
+    if (outcome && *outcome == Outcome::done) {
+        for (std::size_t i = 0; i < state.size(); ++i) {
+            state[i] = *own_.at<volatile std::uint32_t>(result_at + 4 * i);
+        }
+    }
+    return outcome;
+}
+
+IoResult<Outcome> Placement::wait(KfdDevice& device) {
+    while (signal_value() > 0) {
+        if (stop_wanted()) {
+            return Outcome::stopped;
+        }
+        if (const auto sigbus = sigbus_count(); sigbus.faults + sigbus.sent != 0) {
+            return Outcome::sigbus;
+        }
+        const auto waited = device.wait_event(event_, wait_slice);
+        if (!waited) {
+            return tl::unexpected(waited.error());
+        }
+        if (*waited == EventWait::hardware_exception) {
+            return Outcome::lost;
+        }
+        if (*waited == EventWait::memory_exception) {
+            return io_fail("the GPU's access to memory", EFAULT);
+        }
+    }
+    return Outcome::done;
+}
+
+/// The whole job, computed at once and by the CPU alone.
+JobState compute(std::uint64_t steps) {
+    JobState state = first_job_state();
+    for (std::uint64_t step = 0; step < steps; ++step) {
+        state = job_step(state, step);
+    }
+    return state;
+}
+
+class Mover {
+public:
+    Mover(const Options& options, Reporter& report, Uevents uevents, std::set<std::uint32_t> known)
+        : options_(options),
+          report_(report),
+          uevents_(std::move(uevents)),
+          known_(std::move(known)) {}
+
+    IoResult<const char*> run(const KfdNode& first);
+
+private:
+    IoResult<void> place(const KfdNode& node);
+    IoResult<Outcome> move(std::chrono::milliseconds patience);
+    bool is_arrival(const Uevent& event) const;
+    std::optional<KfdNode> arrived() const;
+    void finish_step();
+
+    const Options& options_;
+    Reporter& report_;
+    Uevents uevents_;
+    std::set<std::uint32_t> known_;  ///< GPUs that were there when the client began
+    bool kernel_tells_ = false;      ///< it takes GPUs that arrive, and tells when
+    std::optional<KfdDevice> device_;
+    std::unique_ptr<Placement> placement_;  ///< goes before the device
+    JobState state_ = first_job_state();    ///< after the last step that is done, as the GPU says
+    JobState wanted_ = state_;              ///< as the CPU computes it
+    std::uint64_t step_ = 0;
+    std::uint64_t last_step_ = std::numeric_limits<std::uint64_t>::max();
+};
+
+IoResult<void> Mover::place(const KfdNode& node) {
+    auto placement = Placement::create(*device_, node, state_);
+    if (!placement) {
+        return tl::unexpected(placement.error());
+    }
+    placement_ = std::make_unique<Placement>(std::move(*placement));
+    return {};
+}
+
+/// A GPU that was not there at the beginning and has its render node.
+std::optional<KfdNode> Mover::arrived() const {
+    for (const std::uint32_t id : kfd_gpu_ids(topology)) {
+        if (!known_.contains(id)) {
+            return find_kfd_node(topology, id);
+        }
+    }
+    return std::nullopt;
+}
+
+/// Does the event say that there may be a GPU which can be used?
+bool Mover::is_arrival(const Uevent& event) const {
+    if (kernel_tells_) {
+        return member(event, "GPU_EVENT") == "arrived";
+    }
+    return member(event, "SUBSYSTEM") == "drm" && member(event, "ACTION") == "add" &&
+           member(event, "DEVNAME").starts_with("dri/renderD");
+}
+
+/// Waits for uevents, and moves the job to a GPU that has arrived. Not done when there is none yet.
+IoResult<Outcome> Mover::move(std::chrono::milliseconds patience) {
+    while (!stop_wanted()) {
+        const auto event = uevents_.next(patience);
+        if (!event) {
+            return tl::unexpected(event.error());
+        }
+        if (!*event) {
+            if (patience == std::chrono::milliseconds{0}) {
+                return Outcome::lost;
+            }
+            continue;
+        }
+        const auto node = is_arrival(**event) ? arrived() : std::nullopt;
+        if (!node) {
+            continue;
+        }
+        report_.say("uevent", {{"subsystem", member(**event, "SUBSYSTEM")},
+                               {"action", member(**event, "ACTION")},
+                               {"gpu_event", member(**event, "GPU_EVENT")},
+                               {"gpu_id", member(**event, "GPU_ID")}});
+        if (const auto moved = device_->move_to(*node); !moved) {
+            return tl::unexpected(moved.error());
+        }
+        placement_.reset();
+        return place(*node).map([&] {
+            report_.say("moved", {{"gpu_id", node->gpu_id()}, {"steps", step_}});
+            last_step_ = step_ + options_.steps_after;
+            return Outcome::done;
+        });
+    }
+    return Outcome::stopped;
+}
+
+void Mover::finish_step() {
+    wanted_ = job_step(wanted_, step_++);
+    report_.done(state_ == wanted_);
+    if (step_ == 1) {
+        report_.ready({{"gpu_id", device_->gpu_id()}});
+    }
+}
+
+IoResult<const char*> Mover::run(const KfdNode& first) {
+    auto device = KfdDevice::open(first);
+    if (!device) {
+        return tl::unexpected(device.error());
+    }
+    device_.emplace(std::move(*device));
+    const auto version = device_->version();
+    if (!version) {
+        return tl::unexpected(version.error());
+    }
+    kernel_tells_ = version->major_version == 1 && version->minor_version >= arrival_version;
+    if (const auto placed = place(first); !placed) {
+        return tl::unexpected(placed.error());
+    }
+    while (step_ != last_step_) {
+        auto outcome = placement_->run(*device_, step_, state_);
+        if (outcome && *outcome == Outcome::lost) {
+            const auto& exception = device_->hardware_exception();
+            report_.say(
+                "lost",
+                {{"gpu_id", exception.gpu_id}, {"cause", exception.reset_cause}, {"steps", step_}});
+            if (exception.reset_cause != abi::KFD_HW_EXCEPTION_DEVICE_LOST) {
+                return "hw_exception";
+            }
+            outcome = move(wait_slice);
+            if (outcome && *outcome == Outcome::done) {
+                continue;  // the step that was under way is done again
+            }
+        }
+        if (!outcome) {
+            return tl::unexpected(outcome.error());
+        }
+        if (*outcome != Outcome::done) {
+            return *outcome == Outcome::sigbus ? "sigbus" : "signal";
+        }
+        finish_step();
+        const bool settled = last_step_ != std::numeric_limits<std::uint64_t>::max();
+        if (options_.on_arrival && !settled) {
+            if (const auto moved = move(std::chrono::milliseconds{0}); !moved) {
+                return tl::unexpected(moved.error());
+            }
+        }
+    }
+    const bool same = state_ == compute(step_);
+    report_.say("result", {{"steps", step_}, {"words", state_}, {"same", same}});
+    return same ? "done" : "wrong result";
+}
+
+int run_client(const Options& options) {
+    Reporter report("gpu_mover");
+    auto uevents = Uevents::open();
+    if (!uevents) {
+        return report.end("system", uevents.error());
+    }
+    auto known = kfd_gpu_ids(topology);
+    const auto node = find_kfd_node(topology, options.gpu_id);
+    if (!node) {
+        return report.end("device", {"no such gpu_id in the topology", ENODEV});
+    }
+    Mover mover(options, report, std::move(*uevents), std::move(known));
+    const auto reason = mover.run(*node);
+    return reason ? report.end(*reason) : report.end("device", reason.error());
+}
+
+}  // namespace
+}  // namespace hp::clients
+
+int main(int argc, char** argv) {
+    CLI::App app("Does a job on a GPU, and the rest of it on one that arrives later");
+    hp::clients::Options options;
+    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
+    app.add_option("--steps-after", options.steps_after, "steps on the second GPU")
+        ->check(CLI::Range(1, 1000000));
+    app.add_flag("--on-arrival", options.on_arrival, "move although the first GPU is still there");
+    CLI11_PARSE(app, argc, argv);
+    hp::clients::handle_signals();
+    return hp::clients::run_client(options);
+}

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what amdkfd's topology in sysfs tells about a GPU, and the sizes a queue's buffers must
+// have on it. Thread: values, no state.
+#include "hotplug/in_guest/clients/kfd_topology.h"
+
+#include <algorithm>
+#include <fstream>
+#include <system_error>
+
+namespace hp::clients {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t page_size = 4096;
+
+std::uint64_t align(std::uint64_t value, std::uint64_t to) {
+    return (value + to - 1) / to * to;
+}
+
+}  // namespace
+
+std::uint64_t KfdNode::property(const char* name) const {
+    const auto it = properties_.find(name);
+    return it == properties_.end() ? 0 : it->second;
+}
+
+std::string KfdNode::render_node() const {
+    return "/dev/dri/renderD" + std::to_string(property("drm_render_minor"));
+}
+
+std::uint32_t KfdNode::control_stack_size() const {
+    return static_cast<std::uint32_t>(property("ctl_stack_size"));
+}
+
+std::uint32_t KfdNode::save_area_size() const {
+    return static_cast<std::uint32_t>(property("cwsr_size"));
+}
+
+std::uint64_t KfdNode::save_area_total_size() const {
+    // The debugger's part is not in sysfs: kfd_queue_ctx_save_restore_size() and get_num_waves() of
+    // kfd_queue.c.
+    constexpr std::uint64_t gfx10_1 = 100100;
+    constexpr std::uint64_t debugger_bytes_per_wave = 32;
+    const std::uint64_t xccs = std::max<std::uint64_t>(property("num_xcc"), 1);
+    const std::uint64_t cus =
+        property("simd_count") / std::max<std::uint64_t>(property("simd_per_cu"), 1) / xccs;
+    const std::uint64_t arrays = property("array_count") / xccs;
+    const std::uint64_t engines =
+        arrays / std::max<std::uint64_t>(property("simd_arrays_per_engine"), 1);
+    const std::uint64_t waves =
+        property("gfx_target_version") < gfx10_1 ? std::min(cus * 40, engines * 512) : cus * 32;
+    const std::uint64_t debugger = align(waves * debugger_bytes_per_wave, 64);
+    return align((save_area_size() + debugger) * xccs, page_size);
+}
+
+std::set<std::uint32_t> kfd_gpu_ids(const fs::path& topology) {
+    std::set<std::uint32_t> ids;
+    std::error_code error;
+    fs::directory_iterator nodes(topology / "nodes", error);
+    for (; !error && nodes != fs::directory_iterator(); nodes.increment(error)) {
+        std::uint32_t id = 0;
+        std::ifstream(nodes->path() / "gpu_id") >> id;
+        if (id != 0) {  // a CPU has none
+            ids.insert(id);
+        }
+    }
+    return ids;
+}
+
+std::optional<KfdNode> find_kfd_node(const fs::path& topology, std::uint32_t gpu_id) {
+    std::error_code error;
+    fs::directory_iterator nodes(topology / "nodes", error);
+    for (; !error && nodes != fs::directory_iterator(); nodes.increment(error)) {
+        std::uint32_t id = 0;
+        std::ifstream(nodes->path() / "gpu_id") >> id;
+        if (id == 0 || id != gpu_id) {
+            continue;
+        }
+        std::map<std::string, std::uint64_t> properties;
+        std::ifstream file(nodes->path() / "properties");
+        std::string name;
+        std::uint64_t value = 0;
+        while (file >> name >> value) {
+            properties[name] = value;
+        }
+        return KfdNode(gpu_id, std::move(properties));
+    }
+    return std::nullopt;
+}
+
+}  // namespace hp::clients

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see check.h.
+// Thread: pure functions.
+#include "hotplug/judge/check.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hotplug {
+
+namespace {
+
+using Span = std::optional<std::chrono::microseconds>;
+
+constexpr size_t kAccessesShown = 4;
+
+double seconds(std::chrono::microseconds time) {
+    return static_cast<double>(time.count()) / 1e6;
+}
+
+std::string seconds_text(std::chrono::microseconds time) {
+    return fmt::format("{:.1f} s", seconds(time));
+}
+
+/// The longest of the episodes' times is the row's; an episode without one is shown as such, or
+/// by how long it was waited for.
+void show_longest(CheckResult& result, const Span& time, std::chrono::microseconds& longest,
+                  const Span& given_up = {}) {
+    if (!time) {
+        result.value = given_up ? "> " + seconds_text(*given_up) : "never";
+        longest = std::chrono::microseconds::max();
+    } else if (longest != std::chrono::microseconds::max()) {
+        longest = std::max(longest, *time);
+        result.value = seconds_text(longest);
+    }
+}
+
+void fail_with(CheckResult& result, std::string evidence) {
+    result.passed = false;
+    result.evidence.push_back(std::move(evidence));
+}
+
+void add_kernel_line(CheckResult& result, const Episode& episode) {
+    if (!episode.last_kernel_line.empty()) {
+        result.evidence.push_back(episode.last_kernel_line);
+    }
+}
+
+/// "mmio_read of regGRBM_STATUS"
+std::string describe_access(const LateAccess& access) {
+    return fmt::format("{} of {}", access.kind,
+                       access.name.empty()
+                           ? fmt::format("region {} offset {:#x}", access.region, access.offset)
+                           : access.name);
+}
+
+/// From the moment the removal was asked for or announced: a death that nobody notices is no
+/// removal yet.
+Span removal_time(const LossTimeline& loss) {
+    if (!loss.remove_returned || !loss.announced) {
+        return loss.remove_returned;
+    }
+    return *loss.remove_returned - *loss.announced;
+}
+
+}  // namespace
+
+CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits) {
+    CheckResult result = {.check = Check::removed};
+    std::chrono::microseconds longest{0};
+    for (const Episode& episode : episodes) {
+        const LossTimeline& loss = episode.loss;
+        const Span time = removal_time(loss);
+        show_longest(result, time, longest, loss.given_up);
+        if (!loss.refused.empty()) {
+            fail_with(result, fmt::format("refused: {}", loss.refused));
+        } else if (!loss.stuck.empty()) {
+            fail_with(result, fmt::format("did not return: {}", loss.stuck));
+        } else if (time && *time > limits.removal) {
+            fail_with(result, fmt::format("returned after {}, did not return within {}",
+                                          seconds_text(*time), seconds_text(limits.removal)));
+        } else {
+            continue;
+        }
+        add_kernel_line(result, episode);
+    }
+    return result;
+}
+
+CheckResult check_clients_released(const std::vector<Episode>& episodes, const Limits& limits) {
+    CheckResult result = {.check = Check::clients_released};
+    std::chrono::microseconds longest{0};
+    for (const Episode& episode : episodes) {
+        if (!episode.clients_released && episode.still_held.empty()) {
+            result.value = "no client";
+            continue;
+        }
+        show_longest(result, episode.clients_released, longest);
+        for (const auto* clients : {&episode.still_held, &episode.killed}) {
+            for (const std::string& client : *clients) {
+                fail_with(result, client);
+            }
+        }
+        if (episode.clients_released && *episode.clients_released > limits.clients) {
+            fail_with(result, fmt::format("the last client was released after {}, allowed are {}",
+                                          seconds_text(*episode.clients_released),
+                                          seconds_text(limits.clients)));
+        }
+    }
+    return result;
+}
+
+CheckResult check_no_access(const std::vector<Episode>& episodes, const Limits& limits) {
+    CheckResult result = {.check = Check::no_access};
+    uint64_t total = 0;
+    for (const Episode& episode : episodes) {
+        const AbsentAccesses& accesses = episode.accesses;
+        total += accesses.total();
+        if (accesses.total() <= limits.accesses) {
+            continue;
+        }
+        fail_with(result, fmt::format("{} accesses before and {} after the device left the bus, "
+                                      "allowed are {}",
+                                      accesses.server, accesses.black_hole, limits.accesses));
+        for (size_t i = 0; i < std::min(kAccessesShown, accesses.first.size()); ++i) {
+            result.evidence.push_back(describe_access(accesses.first[i]));
+        }
+    }
+    result.value = std::to_string(total);
+    return result;
+}
+
+CheckResult check_replug(const std::vector<Episode>& episodes, const Limits& limits) {
+    CheckResult result = {.check = Check::replug};
+    std::chrono::microseconds longest{0};
+    for (const Episode& episode : episodes) {
+        show_longest(result, episode.first_job, longest);
+        if (!episode.replug_failure.empty()) {
+            fail_with(result, episode.replug_failure);
+        } else if (!episode.first_job) {
+            fail_with(result, "the GPU was not put back");
+        } else if (*episode.first_job > limits.replug) {
+            fail_with(result,
+                      fmt::format("the first job ended {} after the replug, allowed are {}",
+                                  seconds_text(*episode.first_job), seconds_text(limits.replug)));
+        }
+    }
+    return result;
+}
+
+CheckResult check_log_clean(const KernelLogSummary& log) {
+    CheckResult result = {.check = Check::log_clean};
+    int count = 0;
+    for (const Complaint& complaint : log.complaints) {
+        count += complaint.count;
+        fail_with(result, format_record(complaint.time_us, complaint.title) +
+                              (complaint.count > 1 ? fmt::format(" ({} times)", complaint.count)
+                                                   : std::string()));
+    }
+    result.value = count == 0 ? "clean" : fmt::format("{} complaints", count);
+    return result;
+}
+
+CheckResult check_no_leak(std::vector<std::string> leaks) {
+    CheckResult result = {.check = Check::no_leak};
+    result.passed = leaks.empty();
+    result.value = leaks.empty() ? "none" : std::to_string(leaks.size());
+    result.evidence = std::move(leaks);
+    return result;
+}
+
+CheckResult check_steps(const std::string& failure) {
+    CheckResult result = {.check = Check::steps};
+    if (!failure.empty()) {
+        fail_with(result, failure);
+    }
+    return result;
+}
+
+CheckResult not_reached(Check check) {
+    CheckResult result = {.check = check};
+    result.value = "not reached";
+    fail_with(result, "the row ended before this could be judged");
+    return result;
+}
+
+void merge_result(std::vector<CheckResult>& results, CheckResult result) {
+    const auto same = std::find_if(results.begin(), results.end(), [&](const CheckResult& other) {
+        return other.check == result.check;
+    });
+    if (same == results.end()) {
+        results.push_back(std::move(result));
+    } else if (same->passed) {
+        *same = std::move(result);
+    }
+}
+
+}  // namespace hotplug

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: judges what was observed. Each function is one check of Documentation/harness/checks.md.
+// Thread: pure functions.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "hotplug/judge/kernel_log.h"
+#include "hotplug/judge/verdict.h"
+#include "hotplug/scenario/scenario.h"
+
+namespace hotplug {
+
+CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits);
+CheckResult check_clients_released(const std::vector<Episode>& episodes, const Limits& limits);
+CheckResult check_no_access(const std::vector<Episode>& episodes, const Limits& limits);
+CheckResult check_replug(const std::vector<Episode>& episodes, const Limits& limits);
+CheckResult check_log_clean(const KernelLogSummary& log);
+/// Each of `leaks` is one line of evidence.
+CheckResult check_no_leak(std::vector<std::string> leaks);
+/// `failure`: the step that could not be done; empty: all were.
+CheckResult check_steps(const std::string& failure);
+
+/// A result of a check that never came to be judged.
+CheckResult not_reached(Check check);
+
+/// Judged again: a failure stays, with its evidence; else the later result counts.
+void merge_result(std::vector<CheckResult>& results, CheckResult result);
+
+}  // namespace hotplug

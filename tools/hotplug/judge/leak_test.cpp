@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what counts as a leak, and what makes a guest unfit.
+// Thread: one.
+#include "hotplug/judge/leak.h"
+
+#include <gtest/gtest.h>
+
+namespace hotplug {
+namespace {
+
+constexpr const char* kGpu = "0000:01:00.0";
+
+GuestState guest() {
+    GuestState state;
+    state.drm = {{"card0", "card", kGpu}, {"renderD128", "render", kGpu}};
+    KfdNode node;
+    node.id = 1;
+    node.gpu_id = 77;
+    node.location_id = 0x100;
+    state.kfd_nodes = {node};
+    state.pci = {{kGpu, 0x1002, 0x74a1, 0x120000, "amdgpu"}};
+    state.slab = {{"drm_sched_fence", 10}, {"kmalloc-64", 10000}};
+    state.drm_minor_max = 128;
+    return state;
+}
+
+TEST(Leak, SameStateHasNone) {
+    EXPECT_TRUE(find_leaks(guest(), guest()).empty());
+    EXPECT_TRUE(find_differences(guest(), guest()).empty());
+}
+
+TEST(Leak, NodesOfAGpuThatIsGone) {
+    GuestState after = guest();
+    after.pci.clear();
+    const auto leaks = find_leaks(guest(), after);
+    ASSERT_EQ(leaks.size(), 2U);
+    EXPECT_EQ(leaks[0], "2 DRM node(s) of 0000:01:00.0, which is not there");
+    EXPECT_EQ(leaks[1], "1 KFD node(s) of 0000:01:00.0, which is not there");
+}
+
+TEST(Leak, PartitionsHaveTheNodesOfOneGpu) {
+    GuestState partitioned = guest();
+    partitioned.kfd_nodes.push_back(partitioned.kfd_nodes.front());
+    partitioned.kfd_nodes.back().location_id |= 1;
+    EXPECT_TRUE(find_leaks(partitioned, partitioned).empty());
+    partitioned.pci.clear();
+    EXPECT_EQ(find_leaks(guest(), partitioned).back(),
+              "2 KFD node(s) of 0000:01:00.0, which is not there");
+}
+
+TEST(Leak, GpuThatIsGoneWithItsNodesIsADifferenceOnly) {
+    GuestState after = guest();
+    after.pci.clear();
+    after.drm.clear();
+    after.kfd_nodes.clear();
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
+    EXPECT_EQ(find_differences(guest(), after), std::vector<std::string>{"0000:01:00.0 is gone"});
+}
+
+TEST(Leak, MoreNodesAndHigherMinors) {
+    GuestState after = guest();
+    after.drm.push_back({"renderD129", "render", kGpu});
+    after.drm_minor_max = 129;
+    EXPECT_EQ(find_leaks(guest(), after).size(), 2U);
+}
+
+TEST(Leak, HigherMinorsAreNoneWhileTheOldOnesWereHeld) {
+    GuestState after = guest();
+    after.drm = {{"card1", "card", kGpu}, {"renderD129", "render", kGpu}};
+    after.drm_minor_max = 129;
+    EXPECT_EQ(find_leaks(guest(), after).size(), 1U);
+    const Orphans held = {"renderD128"};
+    EXPECT_TRUE(find_leaks(guest(), after, held).empty());
+    EXPECT_TRUE(find_differences(guest(), after, held).empty());
+    after.drm_minor_max = 130;
+    EXPECT_EQ(
+        find_leaks(guest(), after, held),
+        std::vector<std::string>{"highest DRM minor 130, 128 before: an old minor is still taken"})
+        << "one instance that was held explains no more minors than it has";
+}
+
+TEST(Leak, NodeThatIsStillHeldIsOne) {
+    GuestState after = guest();
+    after.drm_orphans = {{"renderD128", {"sh (31)", "holder (32)"}}};
+    EXPECT_EQ(find_leaks(guest(), after, {"renderD128"}),
+              std::vector<std::string>{"renderD128 of a GPU that is gone is still held open by sh "
+                                       "(31), holder (32)"});
+}
+
+TEST(Leak, PartitionsAreCountedTogether) {
+    GuestState before = guest();
+    before.drm.push_back({"renderD129", "render", "amdgpu_xcp_0"});
+    GuestState after = guest();
+    after.drm.push_back({"renderD129", "render", "amdgpu_xcp_7"});
+    EXPECT_TRUE(find_leaks(before, after).empty());
+    after.drm.push_back({"renderD130", "render", "amdgpu_xcp_8"});
+    EXPECT_EQ(find_leaks(before, after),
+              std::vector<std::string>{"2 DRM nodes of compute partitions, 1 before"});
+}
+
+TEST(Leak, SlabHasATolerance) {
+    GuestState after = guest();
+    after.slab["drm_sched_fence"] = 10 + kSlabToleranceObjects;
+    after.slab["kmalloc-64"] = 11000;
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
+    after.slab["drm_sched_fence"] += 1;
+    after.slab["kmalloc-64"] += 1;
+    EXPECT_EQ(find_leaks(guest(), after),
+              (std::vector<std::string>{"slab drm_sched_fence: 75 objects, 10 before",
+                                        "slab kmalloc-64: 11001 objects, 10000 before"}));
+}
+
+TEST(SlabGrowth, OneObjectACycleIsToldOnce) {
+    SlabGrowth growth;
+    unsigned told = 0;
+    for (uint64_t cycle = 1; cycle <= 8 + 2 * kSlabToleranceObjects; ++cycle) {
+        told +=
+            growth.add_cycle({{"drm_sched_fence", cycle}, {"gpu_buddy_block", 9 * cycle}}).size();
+    }
+    EXPECT_EQ(told, 1U) << "after as many cycles as there are objects tolerated, and one";
+}
+
+TEST(SlabGrowth, WhatCameOnceIsNone) {
+    SlabGrowth growth;
+    for (uint64_t cycle = 1; cycle <= 200; ++cycle) {
+        const uint64_t objects = 10000 + (cycle > 2 ? 500 : 0) + (cycle > 10 ? 64 : 0);
+        EXPECT_TRUE(growth.add_cycle({{"kernfs_node_cache", objects}}).empty()) << cycle;
+    }
+}
+
+TEST(SlabGrowth, WhatComesAndGoesIsNone) {
+    SlabGrowth growth;
+    for (uint64_t cycle = 1; cycle <= 200; ++cycle) {
+        const uint64_t objects = cycle % 4 == 0 ? 96 : 400;
+        EXPECT_TRUE(growth.add_cycle({{"drm_sched_fence", objects}}).empty()) << cycle;
+    }
+}
+
+TEST(SlabGrowth, WhatComesAndGoesDoesNotHideALeak) {
+    SlabGrowth growth;
+    unsigned told = 0;
+    for (uint64_t cycle = 1; cycle <= 8 + 2 * kSlabToleranceObjects; ++cycle) {
+        const uint64_t busy = cycle % 4 == 0 ? 0 : 300;
+        told += growth.add_cycle({{"drm_sched_fence", 96 + busy + cycle}}).size();
+    }
+    EXPECT_EQ(told, 1U);
+}
+
+TEST(Leak, BlocksOfFreeMemoryAreNone) {
+    GuestState after = guest();
+    after.slab["gpu_buddy_block"] = 500;
+    EXPECT_TRUE(find_leaks(guest(), after).empty());
+}
+
+TEST(Leak, ProcessInDState) {
+    GuestState after = guest();
+    after.processes_d_state = {{42, "cs", "amdgpu_drm_ioctl", ""}};
+    EXPECT_EQ(find_leaks(guest(), after),
+              std::vector<std::string>{"process 42 (cs) is in D state in amdgpu_drm_ioctl"});
+}
+
+TEST(Leak, DriverlessGpuAndTaintMakeUnfit) {
+    GuestState after = guest();
+    after.pci[0].driver.clear();
+    after.taint = 512;
+    const auto differences = find_differences(guest(), after);
+    ASSERT_EQ(differences.size(), 2U);
+    EXPECT_EQ(differences[0], "taint 0x200, 0x0 before");
+    EXPECT_EQ(differences[1], "0000:01:00.0 is 74a1 with driver '', 74a1 with 'amdgpu' before");
+}
+
+TEST(Leak, OnlyObstaclesEndASoak) {
+    GuestState after = guest();
+    after.taint = 512;
+    after.slab["drm_sched_fence"] = 10000;
+    EXPECT_TRUE(find_obstacles(guest(), after).empty());
+    after.pci[0].driver.clear();
+    after.processes_d_state = {{42, "kworker", "flush_work", ""}};
+    EXPECT_EQ(
+        find_obstacles(guest(), after),
+        (std::vector<std::string>{"0000:01:00.0 is 74a1 with driver '', 74a1 with 'amdgpu' before",
+                                  "process 42 (kworker) is in D state in flush_work"}));
+}
+
+}  // namespace
+}  // namespace hotplug

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see verdict.h.
+// Thread: pure functions.
+#include "hotplug/judge/verdict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace hotplug {
+
+namespace {
+
+Outcome outcome_of(const CheckResult& check, const ExpectedFailure* expected) {
+    if (check.passed) {
+        return expected != nullptr && !expected->sometimes ? Outcome::fixed : Outcome::pass;
+    }
+    return expected != nullptr && expected->covers(check.evidence) ? Outcome::known : Outcome::fail;
+}
+
+/// The worst outcome of the checks, in the order of severity.
+Outcome worst(const std::vector<CheckResult>& checks) {
+    Outcome worst = Outcome::pass;
+    for (const CheckResult& check : checks) {
+        worst = std::max(worst, check.outcome);
+    }
+    return worst;
+}
+
+std::string_view label(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::pass: return "pass";
+        case Outcome::known: return "known";
+        case Outcome::fixed: return "UNEXPECTED PASS";
+        case Outcome::fail: return "FAIL";
+        case Outcome::skip: return "skip";
+    }
+    return "";
+}
+
+}  // namespace
+
+std::string_view to_string(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::pass: return "pass";
+        case Outcome::known: return "known";
+        case Outcome::fixed: return "unexpected-pass";
+        case Outcome::fail: return "fail";
+        case Outcome::skip: return "skip";
+    }
+    return "";
+}
+
+const CheckResult* RowResult::find(Check check) const {
+    const auto found = std::find_if(checks.begin(), checks.end(), [&](const CheckResult& result) {
+        return result.check == check;
+    });
+    return found == checks.end() ? nullptr : &*found;
+}
+
+void judge(RowResult& row, const ExpectedFailures& expected) {
+    if (!row.skip_reason.empty()) {
+        row.outcome = Outcome::skip;
+        return;
+    }
+    for (CheckResult& check : row.checks) {
+        const ExpectedFailure* known = expected.find(row.expected_key, check.check);
+        check.outcome = outcome_of(check, known);
+        check.reason = known == nullptr ? "" : known->reason;
+    }
+    row.outcome = worst(row.checks);
+}
+
+Tally tally(const std::vector<RowResult>& rows) {
+    Tally tally;
+    for (const RowResult& row : rows) {
+        switch (row.outcome) {
+            case Outcome::pass:
+            case Outcome::known: ++tally.passed; break;
+            case Outcome::fixed:
+            case Outcome::fail: ++tally.failed; break;
+            case Outcome::skip: ++tally.skipped; break;
+        }
+        tally.known += std::count_if(row.checks.begin(), row.checks.end(), [](const auto& check) {
+            return check.outcome == Outcome::known;
+        });
+    }
+    return tally;
+}
+
+std::string closing_line(const Tally& tally) {
+    return fmt::format("{} passed, {} failed, {} skipped", tally.passed, tally.failed,
+                       tally.skipped);
+}
+
+std::vector<std::string> explain(const RowResult& row) {
+    std::vector<std::string> lines;
+    if (row.outcome == Outcome::skip) {
+        return {fmt::format("skip {}: {}", row.id, row.skip_reason)};
+    }
+    for (const CheckResult& check : row.checks) {
+        if (check.outcome == Outcome::pass) {
+            continue;
+        }
+        std::string line =
+            fmt::format("{} {} {}", label(check.outcome), row.id, to_string(check.check));
+        if (!check.reason.empty()) {
+            line += fmt::format(" ({})", check.reason);
+        }
+        if (!check.value.empty()) {
+            line += " " + check.value;
+        }
+        for (const std::string& evidence : check.evidence) {
+            line += "\n      " + evidence;
+        }
+        lines.push_back(std::move(line));
+    }
+    return lines;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what came of a row: results of its checks with their evidence, the loss and replug
+// timelines, the kernel's complaints, and the verdict: all of the checks, less what is known to
+// fail. Thread: values and pure functions.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hotplug/judge/expected.h"
+#include "hotplug/judge/kernel_log.h"
+#include "hotplug/judge/ktap_reader.h"
+#include "hotplug/loss/loss.h"
+#include "hotplug/machine/gpu_slot.h"
+#include "hotplug/scenario/scenario.h"
+
+namespace hotplug {
+
+/// `known`: fails as the list of expected failures says. `fixed`: the list says it fails and it
+/// passed: the list is out of date, or something hides the failure; red, like `fail`.
+enum class Outcome { pass, known, fixed, fail, skip };
+
+std::string_view to_string(Outcome outcome);
+
+struct CheckResult {
+    Check check = Check::steps;
+    bool passed = true;
+    std::string value{};                  ///< for the table: "64.6 s", "1306454"; may be empty
+    std::vector<std::string> evidence{};  ///< kernel lines or states that show the failure
+    Outcome outcome = Outcome::pass;      ///< set by judge()
+    std::string reason{};                 ///< of a known failure
+};
+
+/// A fence of a client that ended with an error, and how long after the loss.
+struct FailedFence {
+    std::string client;
+    std::chrono::microseconds after{0};
+    int status = 0;  ///< "-19": what sync_file_info says
+};
+
+/// One loss with what followed from it. Spans count from the loss, those of `replug` from the
+/// replug.
+struct Episode {
+    LossTimeline loss;
+    std::optional<std::chrono::microseconds>
+        clients_released;                 ///< the last of the victim's workers ended
+    std::vector<std::string> still_held;  ///< the workers that had not, with their last lines
+    std::vector<std::string> killed;      ///< those that a signal ended, with their last lines
+    std::vector<FailedFence> fences;      ///< shown, not judged
+    AbsentAccesses accesses;
+    std::string last_kernel_line;  ///< about the GPU, when the removal was over or given up
+    std::optional<ReplugTimeline> replug;
+    std::optional<std::chrono::microseconds> first_job;
+    std::string replug_failure;  ///< why there was no working GPU afterwards; empty: there was, or
+                                 ///< nobody tried
+};
+
+struct RowResult {
+    std::string id;
+    std::string expected_key;
+    unsigned cycle = 0;  ///< from 1; 0: not repeated
+    std::string scenario_file;
+    std::string description;
+    std::vector<CheckResult> checks;
+    std::string skip_reason;
+    std::vector<Episode> episodes;
+    std::vector<TestResult> tests;  ///< that its shell steps reported
+    KernelLogSummary kernel_log;
+    std::chrono::milliseconds duration{0};
+    /// Lies that a hostile device told; nothing: none was asked to.
+    std::optional<uint64_t> mutations;
+    bool fresh_boot = false;  ///< the first row of its guest
+    std::string unfit;        ///< why no other row may run on this guest; empty: one may
+    std::string bundle;       ///< folder with everything about a failure; empty: none
+    Outcome outcome = Outcome::pass;
+
+    const CheckResult* find(Check check) const;
+};
+
+/// What a run was made of: enough to repeat it.
+struct RunInfo {
+    uint64_t seed = 0;
+    std::string kernel;   ///< release
+    std::string flavour;  ///< "fast" or "debug": does the kernel have KASAN
+    std::string profile;  ///< of the emulated GPU
+    std::vector<std::string> command;
+    std::map<std::string, std::string> versions;  ///< QEMU, emulator, images
+    /// Debian packages by what is made of them: "name_version_architecture".
+    std::map<std::string, std::vector<std::string>> packages;
+    std::string started;  ///< UTC, ISO 8601
+    std::chrono::milliseconds duration{0};
+    std::vector<std::string> boot_complaints;  ///< outside of any row: each cost a guest
+    unsigned boots = 0;
+    bool interrupted = false;
+    std::vector<std::string> faults;  ///< of the harness's own parts; the run went on
+    std::string error;                ///< why the harness could not go on; empty: it could
+};
+
+struct RunReport {
+    RunInfo info;
+    std::vector<RowResult> rows;
+};
+
+struct Tally {
+    unsigned passed = 0;  ///< rows, those with known failures included
+    unsigned failed = 0;
+    unsigned skipped = 0;
+    unsigned known = 0;  ///< checks
+};
+
+/// Sets the outcome of each check and of the row.
+void judge(RowResult& row, const ExpectedFailures& expected);
+
+Tally tally(const std::vector<RowResult>& rows);
+
+/// "12 passed, 1 failed, 0 skipped"
+std::string closing_line(const Tally& tally);
+
+/// One line for each check that is not a plain pass: "FAIL surprise/busy removed: did not return
+/// ...".
+std::vector<std::string> explain(const RowResult& row);
+
+}  // namespace hotplug

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see machine_testbed.h.
+// Thread: one at a time.
+#include "hotplug/run/machine_testbed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <sstream>
+
+namespace hotplug {
+
+namespace {
+
+constexpr auto kStateDeadline = std::chrono::seconds(60);
+constexpr auto kKmemleakDeadline = std::chrono::minutes(5);
+
+/// "CONFIG_KASAN=y" lines to the names of what is on.
+std::set<std::string> options_in(const std::string& config) {
+    std::set<std::string> options;
+    std::istringstream lines(config);
+    for (std::string line; std::getline(lines, line);) {
+        const size_t equals = line.find('=');
+        if (line.starts_with("CONFIG_") && equals != std::string::npos) {
+            options.insert(line.substr(0, equals));
+        }
+    }
+    return options;
+}
+
+std::set<std::string> words_in(const std::string& text) {
+    std::istringstream in(text);
+    return {std::istream_iterator<std::string>(in), {}};
+}
+
+}  // namespace
+
+hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Machine> machine) {
+    std::unique_ptr<MachineTestbed> bed(new MachineTestbed(std::move(machine)));
+    Machine& guest = *bed->machine_;
+    const auto config = guest.agent().run(
+        {"sh", "-c", "[ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep '=[ym]$'"});
+    if (!config) {
+        return tl::unexpected(guest.explain(config.error()));
+    }
+    const auto programs = guest.agent().run({"ls", "/usr/bin"});
+    if (!programs) {
+        return tl::unexpected(guest.explain(programs.error()));
+    }
+    bed->facts_.release = guest.hello().kernel;
+    bed->facts_.options = options_in(config->out);
+    bed->facts_.programs = words_in(programs->out);
+    bed->facts_.behind_switch = guest.config().behind_switch;
+    bed->facts_.gpus = 0;
+    for (size_t slot = 0; slot < guest.slot_count(); ++slot) {
+        if (guest.slot(slot).has_gpu()) {
+            ++bed->facts_.gpus;
+            bed->facts_.profile = guest.slot(slot).config().gpu.profile;
+        }
+    }
+    return bed;
+}
+
+hp::Result<std::string> MachineTestbed::bdf(size_t slot) {
+    return machine_->slot(slot).bdf();
+}
+
+hp::Result<GuestState> MachineTestbed::state() {
+    return machine_->agent().state(Deadline::after(kStateDeadline)).map_error([&](hp::Error error) {
+        return machine_->explain(std::move(error));
+    });
+}
+
+hp::Result<std::vector<std::string>> MachineTestbed::kmemleak() {
+    return machine_->agent().kmemleak(Deadline::after(kKmemleakDeadline));
+}
+
+hp::Result<RunResult> MachineTestbed::run(const std::vector<std::string>& argv,
+                                          std::chrono::milliseconds timeout) {
+    return machine_->agent().run(argv, timeout).map_error([&](hp::Error error) {
+        return machine_->explain(std::move(error));
+    });
+}
+
+hp::Result<LossTimeline> MachineTestbed::lose(size_t slot, Loss loss, Deadline deadline,
+                                              const LossOptions& options) {
+    return hotplug::lose(*machine_, machine_->slot(slot), loss, deadline, options)
+        .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
+}
+
+hp::Result<ReplugTimeline> MachineTestbed::recover(size_t slot, Loss loss,
+                                                   const Replacement& replacement,
+                                                   Deadline deadline) {
+    return hotplug::recover(*machine_, machine_->slot(slot), loss, replacement, deadline)
+        .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
+}
+
+hp::Result<nlohmann::json> MachineTestbed::emulate(size_t slot, const nlohmann::json& request) {
+    GpuSlot& gpu = machine_->slot(slot);
+    if (!gpu.has_gpu()) {
+        return hp::fail(fmt::format("slot {} has no emulated GPU", slot));
+    }
+    return gpu.emulator().request(request.at("do").get<std::string>(), request);
+}
+
+hp::Result<uint64_t> MachineTestbed::mutations(size_t slot) {
+    return machine_->slot(slot).emulator().status().map(
+        [](const EmulatorStatus& status) { return status.mutations; });
+}
+
+hp::Result<AbsentAccesses> MachineTestbed::absent_accesses(size_t slot) {
+    return machine_->slot(slot).absent_accesses();
+}
+
+hp::Result<JobId> MachineTestbed::spawn(const std::string& name,
+                                        const std::vector<std::string>& argv) {
+    return machine_->agent().spawn(name, argv);
+}
+
+hp::Result<void> MachineTestbed::signal(JobId job, int signal) {
+    return machine_->agent().signal(job, signal);
+}
+
+hp::Result<void> MachineTestbed::job_input(JobId job, const std::string& line) {
+    return machine_->agent().job_input(job, line);
+}
+
+JobView MachineTestbed::job(JobId job) {
+    return machine_->agent().job(job);
+}
+
+hp::Result<JobExit> MachineTestbed::wait_exit(JobId job, Deadline deadline) {
+    return machine_->agent().wait_exit(job, deadline);
+}
+
+hp::Result<OutputLine> MachineTestbed::wait_output(
+    JobId job, size_t from, const std::function<bool(const std::string&)>& wanted,
+    std::string_view awaited, Deadline deadline) {
+    return machine_->agent().wait_output(job, from, wanted, awaited, deadline);
+}
+
+size_t MachineTestbed::kernel_log_size() {
+    return machine_->agent().kernel_log_size();
+}
+
+std::vector<KernelLine> MachineTestbed::kernel_log(size_t from) {
+    return machine_->agent().kernel_log(from);
+}
+
+hp::Result<void> MachineTestbed::wait_kernel_text(size_t from, const std::string& text,
+                                                  Deadline deadline) {
+    const auto wanted = [&](const KernelLine& line) {
+        return line.text.find(text) != std::string::npos;
+    };
+    return machine_->agent()
+        .wait_kernel_line(from, wanted, "the kernel log line '" + text + "'", deadline)
+        .map([](const KernelLine&) {});
+}
+
+hp::Result<std::unique_ptr<Testbed>> MachineFactory::boot(const std::filesystem::path& log_dir) {
+    MachineConfig config = config_;
+    config.log_dir = log_dir;
+    auto machine = Machine::start(std::move(config));
+    if (!machine) {
+        return tl::unexpected(machine.error());
+    }
+    return MachineTestbed::create(std::move(*machine));
+}
+
+}  // namespace hotplug

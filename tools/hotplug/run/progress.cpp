@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see progress.h.
+// Thread: the runner's.
+#include "hotplug/run/progress.h"
+
+#include <fmt/format.h>
+
+namespace hotplug {
+
+namespace {
+
+constexpr std::string_view kEraseLine = "\r\x1b[2K";
+constexpr size_t kStatusWidth = 78;  // a status line that wraps cannot be erased
+
+std::string_view colour(Outcome outcome) {
+    switch (outcome) {
+        case Outcome::pass: return "\x1b[32m";
+        case Outcome::known: return "\x1b[33m";
+        case Outcome::fixed:
+        case Outcome::fail: return "\x1b[31m";
+        case Outcome::skip: return "\x1b[2m";
+    }
+    return "";
+}
+
+}  // namespace
+
+TextProgress::~TextProgress() {
+    if (status_shown_) {
+        fmt::print(out_, "{}", kEraseLine);
+        std::fflush(out_);
+    }
+}
+
+void TextProgress::run_started(size_t rows) {
+    rows_ = rows;
+}
+
+void TextProgress::booting() {
+    status("booting the guest");
+}
+
+void TextProgress::row_started(const std::string& id) {
+    row_ = id;
+    status("");
+}
+
+void TextProgress::step_started(const std::string& what) {
+    status(what);
+}
+
+void TextProgress::row_finished(const RowResult& row) {
+    ++done_;
+    const std::string word =
+        terminal_ ? fmt::format("{}{}\x1b[0m", colour(row.outcome), to_string(row.outcome))
+                  : std::string(to_string(row.outcome));
+    line(fmt::format("[{}/{}] {} {} ({:.1f} s)", done_, rows_, row.id, word,
+                     static_cast<double>(row.duration.count()) / 1000));
+    if (row.outcome != Outcome::pass) {
+        // The first words of the first few: all of it is in the reports and the failure bundle.
+        constexpr size_t most = 24;
+        const auto texts = explain(row);
+        for (size_t i = 0; i < std::min(texts.size(), most); ++i) {
+            line("    " + texts[i].substr(0, texts[i].find('\n')));
+        }
+        if (texts.size() > most) {
+            line(fmt::format("    ... and {} more lines", texts.size() - most));
+        }
+    }
+    row_.clear();
+}
+
+void TextProgress::note(const std::string& text) {
+    line(text);
+}
+
+void TextProgress::status(const std::string& text) {
+    std::string shown = fmt::format("[{}/{}] {}{}{}", std::min(done_ + 1, rows_), rows_, row_,
+                                    row_.empty() || text.empty() ? "" : ": ", text);
+    if (!terminal_) {
+        return;  // a pipe gets finished rows only: its reader keeps every line
+    }
+    shown.resize(std::min(shown.size(), kStatusWidth));
+    fmt::print(out_, "{}{}", kEraseLine, shown);
+    std::fflush(out_);
+    status_shown_ = true;
+}
+
+void TextProgress::line(const std::string& text) {
+    if (status_shown_) {
+        fmt::print(out_, "{}", kEraseLine);
+        status_shown_ = false;
+    }
+    fmt::print(out_, "{}\n", text);
+    std::fflush(out_);
+}
+
+}  // namespace hotplug

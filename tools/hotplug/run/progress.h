@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: what a run tells while it goes on: a redrawn status line on a terminal, plain lines in a
+// pipe. Thread: the runner's.
+#pragma once
+
+#include <chrono>
+#include <cstdio>
+#include <string>
+#include <string_view>
+
+#include "hotplug/judge/verdict.h"
+
+namespace hotplug {
+
+class Progress {
+public:
+    virtual ~Progress() = default;
+    virtual void run_started(size_t rows) = 0;
+    virtual void booting() = 0;
+    virtual void row_started(const std::string& id) = 0;
+    virtual void step_started(const std::string& what) = 0;
+    virtual void row_finished(const RowResult& row) = 0;
+    /// Something worth a line of its own.
+    virtual void note(const std::string& text) = 0;
+};
+
+/// Writes to `out`. On a terminal the last line is the present step and is written over.
+class TextProgress final : public Progress {
+public:
+    TextProgress(std::FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
+    ~TextProgress() override;
+    TextProgress(const TextProgress&) = delete;
+    TextProgress& operator=(const TextProgress&) = delete;
+
+    void run_started(size_t rows) override;
+    void booting() override;
+    void row_started(const std::string& id) override;
+    void step_started(const std::string& what) override;
+    void row_finished(const RowResult& row) override;
+    void note(const std::string& text) override;
+
+private:
+    void status(const std::string& text);
+    void line(const std::string& text);
+
+    std::FILE* out_;
+    bool terminal_;
+    bool status_shown_ = false;
+    size_t rows_ = 0;
+    size_t done_ = 0;
+    std::string row_;
+};
+
+}  // namespace hotplug

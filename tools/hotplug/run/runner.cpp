@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see runner.h.
+// Thread: one at a time.
+#include "hotplug/run/runner.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "hotplug/guest/boot_fitness.h"
+#include "hotplug/run/bundle.h"
+#include "hotplug/run/runner_row.h"
+
+namespace hotplug {
+
+namespace {
+
+/// A kernel that is unfit that often in a row is unfit for a reason.
+constexpr unsigned kMostBoots = 3;
+constexpr auto kLockdepDeadline = std::chrono::seconds(30);
+
+class GivenRows final : public RowSource {
+public:
+    explicit GivenRows(std::span<const Row> rows) : rows_(rows) {}
+
+    size_t size() const override { return rows_.size(); }
+    std::optional<Row> next() override {
+        return next_ < rows_.size() ? std::optional(rows_[next_++]) : std::nullopt;
+    }
+    hp::Result<void> finished(const RowResult&) override { return {}; }
+
+private:
+    std::span<const Row> rows_;
+    size_t next_ = 0;
+};
+
+}  // namespace
+
+Runner::Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config)
+    : factory_(factory), progress_(progress), config_(std::move(config)) {}
+
+RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
+    GivenRows given(rows);
+    return run(given, std::move(info));
+}
+
+RunReport Runner::run(RowSource& rows, RunInfo info) {
+    report_ = {std::move(info), {}};
+    const auto start = Deadline::Clock::now();
+    progress_.run_started(rows.size());
+    while (const std::optional<Row> next = rows.next()) {
+        const Row& row = *next;
+        if (auto ready = ensure_guest(row); !ready) {
+            report_.info.error = ready.error().message;
+            break;
+        }
+        RowResult result = run_row(row);
+        if (Deadline::interrupted()) {
+            break;
+        }
+        judge(result, expected_);
+        const bool red = result.outcome == Outcome::fail || result.outcome == Outcome::fixed;
+        if (red && (!config_.bundles || config_.bundles(result))) {
+            const auto bundle = keep_bundle(result);
+            if (!bundle) {
+                report_.info.error = bundle.error().message;
+                break;
+            }
+            result.bundle = *bundle;
+        }
+        progress_.row_finished(result);
+        if (auto taken = rows.finished(result); !taken) {
+            report_.info.error = taken.error().message;
+            break;
+        }
+        report_.rows.push_back(std::move(result));
+    }
+    end_guest();
+    report_.info.interrupted = Deadline::interrupted();
+    if (report_.info.interrupted) {
+        report_.info.error.clear();  // what a cut wait says is not the reason
+    }
+    report_.info.duration =
+        std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::Clock::now() - start);
+    return std::move(report_);
+}
+
+hp::Result<void> Runner::ensure_guest(const Row& row) {
+    const bool soak_goes_on = row.soak() && row.cycle > 1;
+    if (bed_ != nullptr && rows_on_this_boot_ != 0 && !soak_goes_on) {
+        // A row may make the kernel complain when it is over.
+        if (const auto title = record_complaints(bed_->kernel_log(history_.log_judged));
+            !title.empty()) {
+            progress_.note("the guest complained between two rows, and is given up: " + title);
+            give_up_guest();
+        } else if (row.scenario->fresh_boot && row.cycle <= 1) {
+            end_guest();
+        }
+    }
+    return bed_ != nullptr ? hp::Result<void>() : boot_fit_guest();
+}
+
+hp::Result<void> Runner::boot_fit_guest() {
+    std::string flaw;
+    for (unsigned boots = 0; boots < kMostBoots; ++boots) {
+        if (auto booted = boot(); !booted) {
+            return booted;
+        }
+        flaw = find_boot_flaw();
+        if (flaw.empty()) {
+            return {};
+        }
+        progress_.note(fmt::format("boot {} is given up: {}", report_.info.boots, flaw));
+        give_up_guest();
+    }
+    return hp::fail(fmt::format("none of {} boots was fit for a row: {}", kMostBoots, flaw));
+}
+
+hp::Result<void> Runner::boot() {
+    auto booted = boot_once();
+    if (!booted && report_.info.boots > 1 && !Deadline::interrupted()) {
+        // This kernel has booted before: a long run does not end with one bad boot.
+        progress_.note("the guest did not boot, once more: " + booted.error().message);
+        booted = boot_once();
+    }
+    return booted;
+}
+
+hp::Result<void> Runner::boot_once() {
+    progress_.booting();
+    boot_dir_ = config_.results_dir / fmt::format("boot-{}", ++report_.info.boots);
+    auto bed = factory_.boot(boot_dir_);
+    if (!bed) {
+        return tl::unexpected(bed.error());
+    }
+    bed_ = std::move(*bed);
+    rows_on_this_boot_ = 0;
+    history_ = {};
+    if (report_.info.kernel.empty()) {
+        const GuestFacts& facts = bed_->facts();
+        report_.info.kernel = facts.release;
+        report_.info.flavour = facts.flavour();
+        report_.info.profile = facts.profile;
+        auto expected = config_.expected(facts);
+        if (!expected) {
+            return tl::unexpected(expected.error());
+        }
+        expected_ = std::move(*expected);
+    }
+    return {};
+}
+
+std::string Runner::find_boot_flaw() {
+    const auto log = bed_->kernel_log(0);
+    const std::span all(log);
+    const size_t driver = find_driver_start(all);
+    // Complaints about the driver's probe are the first row's.
+    history_.log_judged = driver;
+    if (const std::string title = record_complaints(all.first(driver)); !title.empty()) {
+        return "the kernel complained before the driver was loaded: " + title;
+    }
+    if (!bed_->facts().options.contains("CONFIG_LOCKDEP") ||
+        !classify(all.subspan(driver)).complaints.empty()) {
+        return "";
+    }
+    const auto on =
+        bed_->run({"cat", "/proc/lockdep_stats"}, kLockdepDeadline)
+            .and_then([](const RunResult& stats) { return lock_debugging_on(stats.out); });
+    if (!on) {
+        return on.error().message;
+    }
+    return *on ? "" : "lock debugging is off";
+}
+
+std::string Runner::record_complaints(std::span<const KernelLine> log) {
+    const auto complaints = classify(log).complaints;
+    auto& known = report_.info.boot_complaints;
+    for (const Complaint& complaint : complaints) {
+        if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
+            known.push_back(complaint.title);
+        }
+    }
+    return complaints.empty() ? "" : complaints.front().title;
+}
+
+void Runner::give_up_guest() {
+    if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
+        progress_.note(written.error().message);
+    }
+    end_guest();
+}
+
+void Runner::end_guest() {
+    if (bed_ == nullptr) {
+        return;
+    }
+    if (auto ended = bed_->end(); !ended) {
+        progress_.note(ended.error().message);
+        report_.info.faults.push_back(ended.error().message);
+    }
+    bed_.reset();
+}
+
+std::string Runner::missing(const Row& row) const {
+    const Requirements& needed = row.scenario->requires_;
+    const GuestFacts& facts = bed_->facts();
+    if (facts.gpus < needed.gpus) {
+        return fmt::format("needs {} GPUs, the machine has {}", needed.gpus, facts.gpus);
+    }
+    for (const std::string& option : needed.kernel_options) {
+        if (!facts.options.contains(option)) {
+            return fmt::format("needs a kernel with {}", option);
+        }
+    }
+    for (const std::string& program : needed.programs) {
+        if (!facts.programs.contains(program)) {
+            return fmt::format("needs {} in the guest: HP_IMAGE_PARTS says what is in its image",
+                               program);
+        }
+    }
+    const auto& profiles = needed.profiles;
+    if (!profiles.empty() &&
+        std::find(profiles.begin(), profiles.end(), facts.profile) == profiles.end()) {
+        return fmt::format("not for the profile {}", facts.profile);
+    }
+    if (needed.behind_switch && !facts.behind_switch) {
+        return "needs the GPUs behind a PCIe switch: --switch";
+    }
+    return {};
+}
+
+RowResult Runner::run_row(const Row& row) {
+    if (std::string reason = missing(row); !reason.empty()) {
+        RowResult skipped;
+        skipped.id = row.id();
+        skipped.expected_key = row.expected_key();
+        skipped.cycle = row.cycle;
+        skipped.scenario_file = row.scenario->file;
+        skipped.description = row.scenario->description;
+        skipped.skip_reason = std::move(reason);
+        return skipped;
+    }
+    progress_.row_started(row.id());
+    RowRun run(*bed_, row, progress_, history_);
+    RowResult result = run.run();
+    result.fresh_boot = rows_on_this_boot_++ == 0;
+    if (!result.unfit.empty()) {
+        give_up_guest();
+    }
+    return result;
+}
+
+hp::Result<std::string> Runner::keep_bundle(const RowResult& result) {
+    if (bed_ != nullptr) {
+        if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
+            return tl::unexpected(written.error());
+        }
+    }
+    return write_bundle(result, report_.info, boot_dir_, config_.results_dir);
+}
+
+}  // namespace hotplug

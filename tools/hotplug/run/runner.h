@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: runs rows in order, on as few guest boots as their verdicts allow, and keeps what a
+// failure leaves. Thread: one at a time.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hotplug/judge/expected.h"
+#include "hotplug/judge/leak.h"
+#include "hotplug/judge/verdict.h"
+#include "hotplug/run/progress.h"
+#include "hotplug/run/testbed.h"
+#include "hotplug/scenario/catalogue.h"
+
+namespace hotplug {
+
+struct RunnerConfig {
+    std::filesystem::path results_dir;
+    /// Called once, after the first boot: the list depends on the kernel that is found running.
+    std::function<hp::Result<ExpectedFailures>(const GuestFacts&)> expected;
+    /// Which failures leave a bundle; empty: all of them.
+    std::function<bool(const RowResult&)> bundles = {};
+};
+
+/// Rows one after the other, when the next one depends on what came of those before.
+class RowSource {
+public:
+    virtual ~RowSource() = default;
+    /// How many there will be, for the progress line.
+    virtual size_t size() const = 0;
+    /// Nothing: that was the last one.
+    virtual std::optional<Row> next() = 0;
+    /// Each row that next() gave, judged. A failure ends the run.
+    virtual hp::Result<void> finished(const RowResult& result) = 0;
+};
+
+class Runner {
+public:
+    /// Both must outlive the runner.
+    Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config);
+
+    /// Fills the rows and what of `info` only a running guest tells. Comes back early on Ctrl-C
+    /// (info.interrupted) and when no guest boots (info.error).
+    RunReport run(std::span<const Row> rows, RunInfo info);
+    RunReport run(RowSource& rows, RunInfo info);
+
+private:
+    hp::Result<void> ensure_guest(const Row& row);
+    /// Boots until a guest is fit to be judged, as often as that may take.
+    hp::Result<void> boot_fit_guest();
+    /// Boots, and once more if that fails.
+    hp::Result<void> boot();
+    hp::Result<void> boot_once();
+    /// Why no row may be judged on the guest that has just booted; empty: one may.
+    std::string find_boot_flaw();
+    /// Takes down what the kernel complained of outside of any row. The first title; empty: of
+    /// nothing.
+    std::string record_complaints(std::span<const KernelLine> log);
+    void end_guest();
+    /// Ends it and keeps its log: a bundle may want it.
+    void give_up_guest();
+    /// Empty: the guest has what the row needs.
+    std::string missing(const Row& row) const;
+    RowResult run_row(const Row& row);
+    hp::Result<std::string> keep_bundle(const RowResult& result);
+
+    TestbedFactory& factory_;
+    Progress& progress_;
+    RunnerConfig config_;
+    ExpectedFailures expected_;
+    RunReport report_;
+
+    std::unique_ptr<Testbed> bed_;
+    std::filesystem::path boot_dir_;
+    unsigned rows_on_this_boot_ = 0;
+    GuestHistory history_;  ///< of this boot
+};
+
+}  // namespace hotplug

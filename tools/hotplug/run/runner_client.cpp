@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see runner_client.h.
+// Thread: one at a time.
+#include "hotplug/run/runner_client.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+#include <nlohmann/json.hpp>
+
+namespace hotplug {
+
+namespace {
+
+constexpr auto kReadyDeadline = std::chrono::seconds(60);
+constexpr auto kStopDeadline = std::chrono::seconds(5);
+
+bool takes_node(const std::string& program) {
+    constexpr std::array<std::string_view, 9> programs = {
+        "always_valid",  "backlog", "drm_submitter", "holder", "importer",
+        "late_releaser", "peer",    "stray_writer",  "vk_copy"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
+bool takes_gpu_id(const std::string& program) {
+    constexpr std::array<std::string_view, 7> programs = {
+        "gpu_mover", "hsa_copy", "hsa_queue", "kfd_crowd", "kfd_heir", "kfd_pair", "svm_holder"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
+/// The first arguments of the programs that need a GPU.
+std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarget& target) {
+    if (takes_node(program)) {
+        return {target.node};
+    }
+    if (takes_gpu_id(program)) {
+        return {"--gpu-id", std::to_string(target.gpu_id)};
+    }
+    return {};
+}
+
+bool says(const std::string& line, std::string_view state) {
+    return parse_client_line(line).state == state;
+}
+
+}  // namespace
+
+ClientLine parse_client_line(const std::string& text) {
+    ClientLine line;
+    line.text = text;
+    const auto json = nlohmann::json::parse(text, nullptr, false);
+    if (!json.is_object()) {
+        return line;
+    }
+    const auto word = [&](const char* member) {
+        const auto found = json.find(member);
+        return found != json.end() && found->is_string() ? found->get<std::string>() : "";
+    };
+    line.state = word("state");
+    line.op = word("op");
+    const auto number = [&](const char* member) {
+        const auto found = json.find(member);
+        return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+    };
+    line.done = number("done");
+    line.bad = number("bad");
+    line.time_us = number("time_us");
+    if (const auto status = json.find("status"); status != json.end() && status->is_number()) {
+        line.status = status->get<int>();
+    }
+    return line;
+}
+
+bool is_worker(const std::string& program) {
+    constexpr std::array<std::string_view, 5> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
+                                                          "kfd_pair", "vk_copy"};
+    return std::find(programs.begin(), programs.end(), program) != programs.end();
+}
+
+GuestClient::GuestClient(Testbed& bed, const StartStep& step, JobId job)
+    : bed_(&bed), name_(step.name()), role_(step.on), worker_(is_worker(step.program)), job_(job) {}
+
+hp::Result<GuestClient> GuestClient::start(Testbed& bed, const StartStep& step,
+                                           const GpuTarget& target,
+                                           const std::vector<std::string>& options) {
+    std::vector<std::string> argv = {step.program};
+    for (const std::string& argument : gpu_arguments(step.program, target)) {
+        argv.push_back(argument);
+    }
+    argv.insert(argv.end(), options.begin(), options.end());
+    const auto job = bed.spawn(step.name(), argv);
+    if (!job) {
+        return tl::unexpected(job.error());
+    }
+    GuestClient client(bed, step, *job);
+    const std::string_view awaited_state = client.worker_ ? "progress" : "ready";
+    const auto started = bed.wait_output(
+        *job, 0, [&](const std::string& line) { return says(line, awaited_state); },
+        fmt::format("{} to be {}", step.name(), client.worker_ ? "at work" : "ready"),
+        Deadline::after(kReadyDeadline));
+    if (!started) {
+        return hp::fail(
+            fmt::format("{}; its last line: {}", started.error().message, client.last_line()));
+    }
+    return client;
+}
+
+hp::Result<void> GuestClient::tell(const std::string& line) {
+    return bed_->job_input(job_, line);
+}
+
+hp::Result<ClientLine> GuestClient::ask(const std::string& line, const std::string& answer,
+                                        Deadline deadline) {
+    const size_t from = bed_->job(job_).lines.size();
+    if (const auto told = tell(line); !told) {
+        return tl::unexpected(told.error());
+    }
+    return bed_
+        ->wait_output(
+            job_, from, [&](const std::string& text) { return says(text, answer); },
+            fmt::format("{} to answer '{}' with '{}'", name_, line, answer), deadline)
+        .map([](const OutputLine& output) { return parse_client_line(output.text); });
+}
+
+hp::Result<JobExit> GuestClient::wait_end(Deadline deadline) {
+    return bed_->wait_exit(job_, deadline);
+}
+
+hp::Result<void> GuestClient::signal(int signal) {
+    return bed_->signal(job_, signal);
+}
+
+std::vector<std::string> stop_all(std::span<GuestClient> clients) {
+    std::vector<std::string> stuck;
+    for (const int signal : {SIGTERM, SIGKILL}) {
+        stuck.clear();
+        std::vector<std::pair<GuestClient*, hp::Result<void>>> told;
+        for (GuestClient& client : clients) {
+            if (!client.exit()) {
+                told.emplace_back(&client, client.signal(signal));
+            }
+        }
+        const Deadline deadline = Deadline::for_cleanup(kStopDeadline);
+        for (const auto& [client, sent] : told) {
+            // A refusal is no reason to give up: it may have ended, and the news be on its way.
+            if (!client->wait_end(deadline)) {
+                stuck.push_back(sent ? fmt::format("{} did not end within {} s of SIGKILL",
+                                                   client->name(), kStopDeadline.count())
+                                     : sent.error().message);
+            }
+        }
+    }
+    return stuck;
+}
+
+std::string GuestClient::last_line() const {
+    const JobView view = bed_->job(job_);
+    return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
+}
+
+std::optional<int> GuestClient::killed_by() const {
+    const JobView view = bed_->job(job_);
+    if (view.exit && view.exit->status < 0) {
+        return -view.exit->status;
+    }
+    for (const OutputLine& output : view.lines) {
+        if (parse_client_line(output.text).op == "SIGBUS") {
+            return SIGBUS;
+        }
+    }
+    return std::nullopt;
+}
+
+std::optional<ClientLine> GuestClient::failed_fence() const {
+    for (const OutputLine& output : bed_->job(job_).lines) {
+        if (says(output.text, "fence")) {
+            return parse_client_line(output.text);
+        }
+    }
+    return std::nullopt;
+}
+
+std::vector<std::string> GuestClient::troubles(Deadline::Clock::time_point from) const {
+    std::vector<std::string> found;
+    const JobView view = bed_->job(job_);
+    for (const OutputLine& output : view.lines) {
+        const ClientLine line = parse_client_line(output.text);
+        const bool harmless = line.state == "ready" || line.state == "progress";
+        if (output.received >= from && (!harmless || line.bad != 0)) {
+            found.push_back(fmt::format("{}: {}", name_, line.text));
+        }
+    }
+    if (view.exit) {
+        found.push_back(fmt::format("{} ended with status {}, {:.3f} s after the guest's boot",
+                                    name_, view.exit->status,
+                                    static_cast<double>(view.exit->time_us) / 1e6));
+    }
+    return found;
+}
+
+std::chrono::milliseconds GuestClient::longest_stall(Deadline::Clock::time_point from) const {
+    const JobView view = bed_->job(job_);
+    // Before it has started it can't be said to stand still.
+    auto last = view.lines.empty() ? from : std::max(from, view.lines.front().received);
+    Deadline::Clock::duration longest{0};
+    const auto look = [&](Deadline::Clock::time_point now) {
+        longest = std::max(longest, now - last);
+        last = now;
+    };
+    for (const OutputLine& output : view.lines) {
+        if (output.received >= from && says(output.text, "progress")) {
+            look(output.received);
+        }
+    }
+    look(Deadline::Clock::now());
+    return std::chrono::duration_cast<std::chrono::milliseconds>(longest);
+}
+
+hp::Result<void> GuestClient::wait_progress(Deadline deadline) {
+    return bed_
+        ->wait_output(
+            job_, bed_->job(job_).lines.size(),
+            [](const std::string& line) { return says(line, "progress"); },
+            fmt::format("progress of {}", name_), deadline)
+        .map([](const OutputLine&) {});
+}
+
+}  // namespace hotplug

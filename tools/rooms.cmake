@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: GPL-2.0
+# A folder is a room: a library of all its .cpp files, and a test program of all its *_test.cpp files.
+
+# add_room(TARGET [FOLDERS folder...] [LINK library...] [TEST_LINK library...] [PRECOMPILED])
+# FOLDERS: the room and those below it that belong to the same library, relative to the current one (default: the current one).
+# PRECOMPILED: for rooms that speak JSON, whose headers are most of what is compiled.
+function(add_room target)
+    cmake_parse_arguments(ROOM "PRECOMPILED" "" "FOLDERS;LINK;TEST_LINK" ${ARGN})
+    if(NOT ROOM_FOLDERS)
+        set(ROOM_FOLDERS .)
+    endif()
+    list(TRANSFORM ROOM_FOLDERS APPEND "/*.cpp" OUTPUT_VARIABLE patterns)
+    file(GLOB files CONFIGURE_DEPENDS ${patterns})
+    set(sources ${files})
+    list(FILTER sources EXCLUDE REGEX "(_test|/[a-z_]*main)\\.cpp$")
+    set(tests ${files})
+    list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
+    add_library(${target} STATIC ${sources})
+    target_link_libraries(${target} PUBLIC ${ROOM_LINK})
+    if(ROOM_PRECOMPILED)
+        target_precompile_headers(${target} REUSE_FROM hp_precompiled)
+    endif()
+    if(tests)
+        add_executable(${target}_test ${tests})
+        target_link_libraries(${target}_test PRIVATE ${target} ${ROOM_TEST_LINK} GTest::gtest_main)
+        if(ROOM_PRECOMPILED)
+            target_precompile_headers(${target}_test REUSE_FROM hp_precompiled)
+        endif()
+        gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60)
+    endif()
+endfunction()
