@@ -40,24 +40,28 @@ lock() {
     flock -n "$LOCK_FD" || { say "waiting for another run to finish '$1'"; flock "$LOCK_FD"; }
 }
 
-# hash_of ARGS/FILES: short key of strings and of the content of the files named.
+# hash_of ARGS/FILES: short key of strings, and of name and content of the files named. Not of their folder: a key is the same in
+# each clone.
 hash_of() {
     local a
-    for a in "$@"; do if [ -f "$a" ]; then cat "$a"; else printf '%s\n' "$a"; fi; done | sha256sum | cut -c1-12
+    for a in "$@"; do
+        if [ -f "$a" ]; then printf 'file %q ' "${a##*/}"; sha256sum <"$a"; else printf 'text %q\n' "$a"; fi
+    done | sha256sum | cut -c1-12
 }
 
 # --- Debian packages of another suite, without root -----------------------------------------------------------------
 
+# apt's own locks are off, for they are root's. Whatever calls private_apt is a subshell, ( ), that begins with `lock apt`: so one apt is at
+# work at a time, and the lock ends with the call.
 APT_STATE=$CACHE/apt
 DEBIAN_SUITES="trixie trixie-backports"
 APT_OPTIONS=()
 
-# The host's own Debian mirror; a host that is not Debian names one in DEBIAN_MIRROR.
+# DEBIAN_MIRROR, or the mirror of a host that is Debian, or Debian's own.
 debian_mirror() {
-    if [ -n "${DEBIAN_MIRROR:-}" ]; then printf '%s\n' "$DEBIAN_MIRROR"; return; fi
-    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
-        grep -E '/debian/?$' | head -n 1 | grep . ||
-        die "no Debian mirror in the host's apt sources: set DEBIAN_MIRROR to one"
+    local own
+    own=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 -E '/debian/?$') || true
+    printf '%s\n' "${DEBIAN_MIRROR:-${own:-http://deb.debian.org/debian}}"
 }
 
 private_apt() {
@@ -76,13 +80,17 @@ private_apt() {
 take_from_sid() {
     APT_STATE=$CACHE/apt-sid
     DEBIAN_SUITES="trixie sid"
-    APT_OPTIONS=(-o Dir::Etc::preferences="$APT_STATE/preferences" -o Dir::Etc::preferencesparts=/dev/null)
+    # Others may want other packages of sid at the same time.
+    local preferences
+    preferences=$APT_STATE/preferences-$(hash_of "$@")
+    APT_OPTIONS=(-o Dir::Etc::preferences="$preferences" -o Dir::Etc::preferencesparts=/dev/null)
     mkdir -p "$APT_STATE"
-    printf 'Package: %s\nPin: release n=sid\nPin-Priority: %s\n\n' '*' -1 "$*" 995 >"$APT_STATE/preferences"
+    printf 'Package: %s\nPin: release n=sid\nPin-Priority: %s\n\n' '*' -1 "$*" 995 >"$preferences"
 }
 
 # The suites wanted, with an index not older than a day; offline, an older index serves.
-private_apt_update() {
+private_apt_update() (
+    lock apt
     local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
     [ -r $keyring ] || die "$keyring is missing: run 'make setup' (package debian-archive-keyring)"
     mkdir -p "$APT_STATE"/{sources,state/lists/partial,cache/archives/partial}
@@ -104,28 +112,42 @@ END
     else
         die "cannot read the index of Debian's $DEBIAN_SUITES: check network and apt configuration ($APT_STATE/update.log)"
     fi
-}
+)
 
 # deb_version PACKAGE [SUITE]: the version that would be fetched.
-deb_version() {
+deb_version() (
+    lock apt
     private_apt apt-cache policy "$1" 2>/dev/null | awk -v s="${2:-}" '
-        s == "" && $1 == "Candidate:" { print $2; exit }
+        $1 == "Candidate:" { candidate = $2 }
         $1 == "***" { v = $2; next }
         NF == 2 && $2 ~ /^[0-9-]+$/ { v = $1 }
-        s != "" && index($0, " " s "/") { print v; exit }'
-}
+        !found && s != "" && index($0, " " s "/") { found = v }
+        END { print s == "" ? candidate : found }'
+)
+
+# deb_download PACKAGE VERSION DIR: download this one package, without what it depends on; prints the path of the .deb.
+deb_download() (
+    lock apt
+    local apt_log=$APT_STATE/fetch-$1.log
+    mkdir -p "$3"
+    rm -f "$3/$1"_*.deb
+    (cd "$3" && private_apt apt-get download "$1=$2") >"$apt_log" 2>&1 ||
+        die "cannot download $1: check network and apt configuration ($apt_log)"
+    printf '%s\n' "$3/$1"_*.deb
+)
 
 # deb_fetch SUITE PACKAGES...: download these and all they depend on; prints the .deb paths.
-deb_fetch() {
-    local suite=$1; shift
+deb_fetch() (
+    lock apt
+    local suite=$1 uris; shift
+    local apt_log=$APT_STATE/fetch-$1.log
     # Asked with an empty archive: --print-uris leaves out what is already downloaded.
     mkdir -p "$APT_STATE/empty/partial"
-    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" --print-uris \
-        -o Dir::Cache::archives="$APT_STATE/empty" "$@" >"$APT_STATE/uris" 2>"$APT_STATE/fetch.log" ||
-        die "Debian's $suite cannot provide '$*' ($APT_STATE/fetch.log)"
+    uris=$(private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" --print-uris \
+        -o Dir::Cache::archives="$APT_STATE/empty" "$@" 2>"$apt_log") ||
+        die "Debian's $suite cannot provide '$*' ($apt_log)"
     need_space "$APT_STATE" 2000
-    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" "$@" \
-        >"$APT_STATE/fetch.log" 2>&1 ||
-        die "cannot download '$*': check network and apt configuration ($APT_STATE/fetch.log)"
-    awk -v d="$APT_STATE/cache/archives/" '/^\x27/ { print d $2 }' "$APT_STATE/uris"
-}
+    private_apt apt-get install -y --no-install-recommends --download-only -t "$suite" "$@" >"$apt_log" 2>&1 ||
+        die "cannot download '$*': check network and apt configuration ($apt_log)"
+    awk -v d="$APT_STATE/cache/archives/" '/^\x27/ { print d $2 }' <<<"$uris"
+)
