@@ -9,7 +9,7 @@
 
 #include "hotplug/guest/boot_fitness.h"
 #include "hotplug/run/bundle.h"
-#include "hotplug/run/runner_row.h"
+#include "hotplug/run/row_run.h"
 
 namespace hotplug {
 

@@ -13,7 +13,7 @@
 #include <map>
 
 #include "hotplug/guest/boot_fitness.h"
-#include "hotplug/run/runner_row.h"
+#include "hotplug/run/row_run.h"
 #include "lib/temp_tree.h"
 
 namespace hotplug {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: makes check results of what a row has seen, asking the guest for what only its state
+// tells: the bystander, /dev/kfd, leaks. Thread: one at a time.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hotplug/run/row_observer.h"
+#include "hotplug/run/row_state.h"
+
+namespace hotplug {
+
+class RowJudge {
+public:
+    RowJudge(RowState& state, RowObserver& observer) : state_(state), observer_(observer) {}
+
+    /// Adds the results of the checks as things stand to those of before.
+    void judge(std::span<const Check> checks);
+    /// After the last step and the checks: ends the clients, and adds leaks, steps and kernel log.
+    void judge_end();
+
+private:
+    CheckResult judge_now(Check check);
+    CheckResult judge_bystander();
+    std::vector<std::string> find_evictions();
+    CheckResult judge_kfd();
+    std::vector<std::string> find_row_leaks();
+    std::vector<std::string> find_growth();
+    bool kmemleak_is_due() const;
+
+    RowState& state_;
+    RowObserver& observer_;
+};
+
+}  // namespace hotplug
