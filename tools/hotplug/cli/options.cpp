@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kImageDeadline = std::chrono::minutes(20);
+constexpr auto kScriptDeadline = std::chrono::minutes(20);
 
 std::optional<fs::path> named(const std::string& path) {
     return path.empty() ? std::nullopt : std::optional<fs::path>(path);
@@ -27,24 +27,50 @@ std::string environment(const char* name) {
     return value == nullptr ? "" : value;
 }
 
-/// The script's last line is the image's path.
-hp::Result<fs::path> make_image(const std::string& script, const std::string& kernel) {
+/// "debian" or "debian:VERSION".
+bool is_package(const std::string& kernel) {
+    return kernel == "debian" || kernel.starts_with("debian:");
+}
+
+/// The file that a script names in its last line. `what` it is to make: for errors.
+hp::Result<fs::path> made_by(std::vector<std::string> command, const std::string& what) {
+    const std::string script = command.front();
     const auto output =
-        run_and_capture(Command{{script, kernel}, {}}, Deadline::after(kImageDeadline));
+        run_and_capture(Command{std::move(command), {}}, Deadline::after(kScriptDeadline));
     if (!output) {
-        return hp::fail(fmt::format("no guest image for {}: {}", kernel, output.error().message));
+        return hp::fail(fmt::format("no {}: {}", what, output.error().message));
     }
     const size_t end = output->find_last_not_of('\n') + 1;
     const size_t begin = end == 0 ? 0 : output->rfind('\n', end - 1) + 1;
-    const fs::path image = output->substr(begin, end - begin);
+    const fs::path made = output->substr(begin, end - begin);
     std::error_code error;
-    if (!fs::is_regular_file(image, error)) {
-        return hp::fail(fmt::format("{} named no image but '{}'", script, image.string()));
+    if (!fs::is_regular_file(made, error)) {
+        return hp::fail(fmt::format("no {}: {} named '{}'", what, script, made.string()));
     }
-    return image;
+    return made;
 }
 
-hp::Result<fs::path> find_initrd(const std::string& initrd, const std::string& kernel) {
+/// Debian's own package, unpacked into the cache by the script beside $HP_IMAGE_SCRIPT.
+hp::Result<fs::path> find_package(const std::string& kernel) {
+    const std::string image_script = environment("HP_IMAGE_SCRIPT");
+    if (image_script.empty()) {
+        return hp::fail(fmt::format(
+            "--kernel {} wants $HP_IMAGE_SCRIPT: scripts/guest/image of the source tree", kernel));
+    }
+    std::vector<std::string> command = {fs::path(image_script).parent_path() / "debian-kernel"};
+    if (const size_t colon = kernel.find(':'); colon != std::string::npos) {
+        command.push_back(kernel.substr(colon + 1));
+    }
+    return made_by(std::move(command), "kernel " + kernel);
+}
+
+/// `kernel` is a built tree or a vmlinuz-RELEASE beside its modules.
+bool has_modules(const fs::path& kernel) {
+    std::error_code error;
+    return fs::is_directory(kernel, error) || kernel.filename().string().starts_with("vmlinuz-");
+}
+
+hp::Result<fs::path> find_initrd(const std::string& initrd, const fs::path& kernel) {
     std::error_code error;
     if (!initrd.empty()) {
         if (!fs::is_regular_file(initrd, error)) {
@@ -53,13 +79,13 @@ hp::Result<fs::path> find_initrd(const std::string& initrd, const std::string& k
         return fs::absolute(initrd);
     }
     const std::string script = environment("HP_IMAGE_SCRIPT");
-    if (!fs::is_directory(kernel, error) || script.empty()) {
+    if (!has_modules(kernel) || script.empty()) {
         return hp::fail(fmt::format(
-            "no guest image for {}: name one by --initrd, or give --kernel a built tree and "
-            "$HP_IMAGE_SCRIPT the image script",
-            kernel));
+            "no guest image for {}: name one by --initrd, or give --kernel a built tree or a "
+            "vmlinuz-RELEASE, and $HP_IMAGE_SCRIPT the image script",
+            kernel.string()));
     }
-    return make_image(script, kernel);
+    return made_by({script, kernel}, "guest image for " + kernel.string());
 }
 
 void append_path(std::vector<std::string>& arguments, const char* option, const std::string& path) {
@@ -71,7 +97,9 @@ void append_path(std::vector<std::string>& arguments, const char* option, const 
 }  // namespace
 
 void MachineOptions::add_to(CLI::App& app) {
-    app.add_option("--kernel", kernel, "built kernel tree, or a bzImage")->required();
+    app.add_option("--kernel", kernel, "debian[:VERSION], Debian's own package; a built kernel tree; a bzImage; "
+                   "/boot/vmlinuz-RELEASE")
+        ->required();
     app.add_option("--initrd,--image", initrd,
                    "guest image; made by $HP_IMAGE_SCRIPT for a tree when left out");
     app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU");
@@ -97,7 +125,11 @@ void MachineOptions::add_to(CLI::App& app) {
 
 std::vector<std::string> MachineOptions::arguments() const {
     std::vector<std::string> all;
-    append_path(all, "--kernel", kernel);
+    if (is_package(kernel)) {
+        all.insert(all.end(), {"--kernel", kernel});
+    } else {
+        append_path(all, "--kernel", kernel);
+    }
     append_path(all, "--initrd", initrd);
     append_path(all, "--toolroot", toolroot);
     append_path(all, "--emulator", emulator);
@@ -119,7 +151,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     if (!image) {
         return tl::unexpected(image.error());
     }
-    auto root = find_initrd(initrd, kernel);
+    auto root = find_initrd(initrd, is_package(kernel) ? *image : fs::path(kernel));
     if (!root) {
         return tl::unexpected(root.error());
     }
@@ -194,6 +226,9 @@ fs::path scenario_folder(const std::string& named) {
 }
 
 hp::Result<fs::path> find_kernel(const std::string& path) {
+    if (is_package(path)) {
+        return find_package(path);
+    }
     std::error_code error;
     const fs::path kernel = fs::absolute(path);
     if (fs::is_regular_file(kernel, error)) {

@@ -66,7 +66,8 @@ struct RunOptions {
 /// built from.
 std::filesystem::path scenario_folder(const std::string& named);
 
-/// bzImage of a built kernel tree, or the bzImage itself.
+/// The bzImage of a built kernel tree, of Debian's package ("debian", "debian:6.12": fetched into
+/// the cache when it is not there), or the file itself.
 hp::Result<std::filesystem::path> find_kernel(const std::string& path);
 
 }  // namespace hotplug
