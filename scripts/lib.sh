@@ -57,11 +57,11 @@ APT_STATE=$CACHE/apt
 DEBIAN_SUITES="trixie trixie-backports"
 APT_OPTIONS=()
 
-# DEBIAN_MIRROR, or the mirror of a host that is Debian, or Debian's own.
+# The host's own Debian mirror; a host that is not Debian names one in DEBIAN_MIRROR.
 debian_mirror() {
-    local own
-    own=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 -E '/debian/?$') || true
-    printf '%s\n' "${DEBIAN_MIRROR:-${own:-http://deb.debian.org/debian}}"
+    if [ -n "${DEBIAN_MIRROR:-}" ]; then printf '%s\n' "$DEBIAN_MIRROR"; return; fi
+    apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null | grep -m 1 -E '/debian/?$' ||
+        die "no Debian mirror in the host's apt sources: set DEBIAN_MIRROR to one"
 }
 
 private_apt() {
