@@ -17,8 +17,10 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 #include <stdexcept>
 
+#include "lib/fd_passing.h"
 #include "lib/run_until.h"
 #include "lib/temp_tree.h"
 
@@ -233,25 +235,11 @@ protected:
         uint64_t segment_bytes = segment;
     };
 
-    bool is_believed(const Words& words, std::vector<int> fds) {
+    bool is_believed(const Words& words, const std::vector<int>& fds) {
         const auto first = join(0);
         const hp::Fd socket = stranger(0);
-        Words data = words;
-        iovec part{&data, sizeof data};
-        std::vector<std::byte> control(CMSG_SPACE(fds.size() * sizeof(int)));
-        msghdr message{};
-        message.msg_iov = &part;
-        message.msg_iovlen = 1;
-        if (!fds.empty()) {
-            message.msg_control = control.data();
-            message.msg_controllen = control.size();
-            cmsghdr* const header = CMSG_FIRSTHDR(&message);
-            header->cmsg_level = SOL_SOCKET;
-            header->cmsg_type = SCM_RIGHTS;
-            header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-            std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
-        }
-        EXPECT_EQ(::sendmsg(socket.get(), &message, 0), static_cast<ssize_t>(sizeof data));
+        const auto bytes = std::as_bytes(std::span(&words, 1));
+        EXPECT_EQ(hp::send_with_fds(socket.get(), bytes, fds, 0), ssize_t{sizeof words});
         presence.set(true);
         bool believed = false;
         EXPECT_TRUE(wait_until([&] {

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "lib/fd_passing.h"
 #include "lib/log.h"
 
 namespace gpuemu {
@@ -31,30 +31,6 @@ struct Introduction {
 };
 constexpr uint32_t magic = 0x52454550;  // "PEER"
 constexpr std::size_t vram_fd = 0, presence_fd = 1, fd_count = 2;
-
-/// Room for the control message; aligned as cmsghdr has to be.
-union ControlBuffer {
-    cmsghdr header;
-    std::array<char, CMSG_SPACE(fd_count * sizeof(int))> bytes;
-};
-
-/// What came with the message, whatever the sender meant by it: each is closed or used.
-std::vector<hp::Fd> take_fds(msghdr& message) {
-    std::vector<hp::Fd> fds;
-    for (cmsghdr* header = CMSG_FIRSTHDR(&message); header != nullptr;
-         header = CMSG_NXTHDR(&message, header)) {
-        if (header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        const std::size_t count = (header->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (std::size_t index = 0; index < count; ++index) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header) + index * sizeof fd, sizeof fd);
-            fds.emplace_back(fd);
-        }
-    }
-    return fds;
-}
 
 }  // namespace
 
@@ -153,23 +129,12 @@ void PeerLinks::receive(std::list<Connection>::iterator connection) {
 }
 
 hp::Result<void> PeerLinks::introduce_to(const hp::Fd& socket) const {
-    Introduction words{magic, circle_.node, circle_.nodes, 0, circle_.largest_vram};
-    iovec data{&words, sizeof words};
-    ControlBuffer control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = control.bytes.size();
-    cmsghdr* const header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(fd_count * sizeof(int));
+    const Introduction words{magic, circle_.node, circle_.nodes, 0, circle_.largest_vram};
     std::array<int, fd_count> fds{};
     fds[vram_fd] = vram_->fd();
     fds[presence_fd] = presence_.fd();
-    std::memcpy(CMSG_DATA(header), fds.data(), sizeof fds);
-    if (::sendmsg(socket.get(), &message, MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof words) {
+    const auto bytes = std::as_bytes(std::span(&words, 1));
+    if (hp::send_with_fds(socket.get(), bytes, fds, MSG_DONTWAIT) != sizeof words) {
         return hp::fail(fmt::format("cannot say who is here: {}", std::strerror(errno)));
     }
     return {};
@@ -177,21 +142,15 @@ hp::Result<void> PeerLinks::introduce_to(const hp::Fd& socket) const {
 
 hp::Result<void> PeerLinks::take_introduction(Connection& connection) {
     Introduction words{};
-    iovec data{&words, sizeof words};
-    ControlBuffer control{};
-    msghdr message{};
-    message.msg_iov = &data;
-    message.msg_iovlen = 1;
-    message.msg_control = control.bytes.data();
-    message.msg_controllen = control.bytes.size();
-    const ssize_t length =
-        ::recvmsg(connection.socket.get(), &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (length < 0) {
+    const auto room = std::as_writable_bytes(std::span(&words, 1));
+    const hp::ReceivedWithFds received =
+        hp::receive_with_fds(connection.socket.get(), room, MSG_DONTWAIT, fd_count);
+    if (received.bytes < 0) {
         return hp::fail(fmt::format("it did not say who it is: {}", std::strerror(errno)));
     }
-    const std::vector<hp::Fd> fds = take_fds(message);
-    if (length != sizeof words || words.magic != magic || fds.size() != fd_count ||
-        (message.msg_flags & MSG_CTRUNC) != 0) {
+    const std::vector<hp::Fd>& fds = received.fds;
+    if (received.bytes != sizeof words || words.magic != magic || fds.size() != fd_count ||
+        received.fds_missing) {
         return hp::fail("it did not say who it is");
     }
     if (words.nodes != circle_.nodes || words.largest_vram != circle_.largest_vram ||

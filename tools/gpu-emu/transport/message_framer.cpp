@@ -3,10 +3,11 @@
 
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
+
+#include "lib/fd_passing.h"
 
 namespace gpuemu {
 namespace {
@@ -22,45 +23,19 @@ bool plausible(const Header& header) {
     return header.size >= sizeof(Header) && header.size <= vfio_user::max_message;
 }
 
-std::vector<hp::Fd> take_fds(const msghdr& message) {
-    std::vector<hp::Fd> fds;
-    auto* mutable_message = const_cast<msghdr*>(&message);  // CMSG_NXTHDR of glibc wants it so
-    for (cmsghdr* control = CMSG_FIRSTHDR(mutable_message); control != nullptr;
-         control = CMSG_NXTHDR(mutable_message, control)) {
-        if (control->cmsg_level != SOL_SOCKET || control->cmsg_type != SCM_RIGHTS) {
-            continue;
-        }
-        const size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int);
-        for (size_t i = 0; i < count; ++i) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(control) + i * sizeof fd, sizeof fd);
-            fds.emplace_back(fd);
-        }
-    }
-    return fds;
-}
-
 }  // namespace
 
 MessageFramer::MessageFramer() : buffer_(vfio_user::max_message + read_ahead) {}
 
 MessageFramer::Received MessageFramer::receive(int socket) {
-    const std::span<std::byte> free = space();
-    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(fds_per_receive * sizeof(int))> control;
-    iovec vector{free.data(), free.size()};
-    msghdr message{};
-    message.msg_iov = &vector;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    const ssize_t got = ::recvmsg(socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-    if (got < 0) {
+    hp::ReceivedWithFds got = hp::receive_with_fds(socket, space(), MSG_DONTWAIT, fds_per_receive);
+    if (got.bytes < 0) {
         return errno == EAGAIN || errno == EINTR ? Received::nothing : Received::error;
     }
-    if (got == 0) {
+    if (got.bytes == 0) {
         return Received::closed;
     }
-    commit(static_cast<size_t>(got), take_fds(message), (message.msg_flags & MSG_CTRUNC) != 0);
+    commit(static_cast<size_t>(got.bytes), std::move(got.fds), got.fds_missing);
     return Received::data;
 }
 

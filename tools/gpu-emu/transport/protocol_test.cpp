@@ -18,11 +18,14 @@
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gpu-emu/transport/vfio_user_server.h"
+#include "lib/fd_passing.h"
 #include "lib/log.h"
 #include "lib/temp_tree.h"
 
@@ -97,21 +100,7 @@ public:
     void disconnect() { socket_.reset(); }
 
     bool send_raw(const Bytes& bytes, const std::vector<int>& fds = {}) {
-        iovec vector{const_cast<uint8_t*>(bytes.data()), bytes.size()};
-        msghdr message{};
-        message.msg_iov = &vector;
-        message.msg_iovlen = 1;
-        std::vector<uint8_t> control(CMSG_SPACE(fds.size() * sizeof(int)));
-        if (!fds.empty()) {
-            message.msg_control = control.data();
-            message.msg_controllen = control.size();
-            cmsghdr* header = CMSG_FIRSTHDR(&message);
-            header->cmsg_level = SOL_SOCKET;
-            header->cmsg_type = SCM_RIGHTS;
-            header->cmsg_len = CMSG_LEN(fds.size() * sizeof(int));
-            std::memcpy(CMSG_DATA(header), fds.data(), fds.size() * sizeof(int));
-        }
-        return ::sendmsg(socket_.get(), &message, MSG_NOSIGNAL) ==
+        return hp::send_with_fds(socket_.get(), std::as_bytes(std::span(bytes)), fds, 0) ==
                static_cast<ssize_t>(bytes.size());
     }
 
@@ -125,21 +114,13 @@ public:
     /// Empty at the end of the stream.
     std::optional<WireReply> receive() {
         WireReply reply;
-        alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> control{};
-        iovec vector{&reply.header, sizeof reply.header};
-        msghdr message{};
-        message.msg_iov = &vector;
-        message.msg_iovlen = 1;
-        message.msg_control = control.data();
-        message.msg_controllen = control.size();
-        if (::recvmsg(socket_.get(), &message, MSG_WAITALL | MSG_CMSG_CLOEXEC) !=
-            sizeof reply.header) {
+        const auto room = std::as_writable_bytes(std::span(&reply.header, 1));
+        hp::ReceivedWithFds received = hp::receive_with_fds(socket_.get(), room, MSG_WAITALL, 1);
+        if (received.bytes != sizeof reply.header) {
             return std::nullopt;
         }
-        if (const cmsghdr* header = CMSG_FIRSTHDR(&message)) {
-            int fd = -1;
-            std::memcpy(&fd, CMSG_DATA(header), sizeof fd);
-            reply.fd.reset(fd);
+        if (!received.fds.empty()) {
+            reply.fd = std::move(received.fds.front());
         }
         reply.payload.resize(reply.header.message_size - sizeof reply.header);
         if (!reply.payload.empty() &&

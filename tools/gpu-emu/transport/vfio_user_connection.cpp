@@ -5,11 +5,12 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <utility>
 
+#include "lib/fd_passing.h"
 #include "lib/unix_socket.h"
 
 namespace gpuemu {
@@ -137,22 +138,10 @@ bool VfioUserConnection::send_reply() {
 
 ssize_t VfioUserConnection::send_rest() {
     const auto rest = std::span(reply_.bytes).subspan(sent_);
-    if (reply_.fd < 0 || sent_ != 0) {
-        return ::send(socket_.get(), rest.data(), rest.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-    }
-    iovec vector{rest.data(), rest.size()};
-    alignas(cmsghdr) std::array<std::byte, CMSG_SPACE(sizeof(int))> control{};
-    msghdr message{};
-    message.msg_iov = &vector;
-    message.msg_iovlen = 1;
-    message.msg_control = control.data();
-    message.msg_controllen = control.size();
-    cmsghdr* header = CMSG_FIRSTHDR(&message);
-    header->cmsg_level = SOL_SOCKET;
-    header->cmsg_type = SCM_RIGHTS;
-    header->cmsg_len = CMSG_LEN(sizeof(int));
-    std::memcpy(CMSG_DATA(header), &reply_.fd, sizeof(int));
-    return ::sendmsg(socket_.get(), &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+    const bool with_fd = reply_.fd >= 0 && sent_ == 0;
+    return hp::send_with_fds(socket_.get(), rest,
+                             with_fd ? std::span<const int>(&reply_.fd, 1) : std::span<const int>(),
+                             MSG_DONTWAIT);
 }
 
 /// The reply may go out (now, or more of it); then the messages behind it have their turn.
