@@ -298,7 +298,7 @@ void run(const Options& options) {
     // Last: a harness that can connect to it finds all the rest at work.
     PciFunction& outermost = switch_port ? static_cast<PciFunction&>(*switch_port) : gate;
     const VfioUserServer server(loop, outermost, options.socket,
-                                {.bar_delay = [&] { return gate.delay(); }});
+                                {.bar_delay = [&] { return gate.loss().delay(); }});
     hp::log::info("ready", {{"profile", profile.name}, {"socket", options.socket}});
     loop.run();
     hp::log::info("shut down");

@@ -242,27 +242,27 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
          [](LossGate& gate, uint64_t ms) { return gate.flaky(std::chrono::milliseconds(ms)); }},
         {"drop_irq", "count", any_count,
          [](LossGate& gate, uint64_t count) {
-             gate.drop_interrupts(count);
+             gate.loss().drop_interrupts(count);
              return hp::Result<void>();
          }},
         {"duplicate_irq", "count", any_count,
          [](LossGate& gate, uint64_t count) {
-             gate.duplicate_interrupts(count);
+             gate.loss().duplicate_interrupts(count);
              return hp::Result<void>();
          }},
         {"delay", "us", longest_delay_us,
          [](LossGate& gate, uint64_t us) {
-             gate.set_delay(std::chrono::microseconds(us));
+             gate.loss().set_delay(std::chrono::microseconds(us));
              return hp::Result<void>();
          }},
         {"vanish_after", "accesses", any_count,
          [](LossGate& gate, uint64_t accesses) {
-             gate.vanish_after(accesses);
+             gate.triggers().vanish_after(accesses);
              return hp::Result<void>();
          }},
         {"vanish_after_reset", "accesses", any_count,
          [](LossGate& gate, uint64_t accesses) {
-             gate.vanish_after_reset(accesses);
+             gate.triggers().vanish_after_reset(accesses);
              return hp::Result<void>();
          }},
         {"vanish_asleep", nullptr, 0,
@@ -272,7 +272,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
          }},
         {"vanish_after_config", "offset", last_config_byte,
          [](LossGate& gate, uint64_t offset) {
-             gate.vanish_after_config(offset);
+             gate.triggers().vanish_after_config(offset);
              return hp::Result<void>();
          }},
     }};
@@ -323,7 +323,7 @@ ControlServer::Answer ControlServer::counters(const json& request) {
     for (const LossGate::FirstAccess& access : device_.gate.first_after_loss()) {
         first.push_back(
             {{"t_us", access.since_loss_ns / 1000},
-             {"monotonic_us", (device_.gate.lost_at_ns() + access.since_loss_ns) / 1000},
+             {"monotonic_us", (device_.gate.loss().lost_at_ns() + access.since_loss_ns) / 1000},
              {"kind", kind_name(access.kind)},
              {"region", access.region},
              {"offset", access.offset},

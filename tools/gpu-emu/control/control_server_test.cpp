@@ -209,7 +209,7 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_TRUE(ok({{"do", "restore"}}));
     EXPECT_EQ(gate->state(), LossGate::State::present);
     EXPECT_TRUE(ok({{"do", "delay"}, {"us", 250}}));
-    EXPECT_EQ(gate->delay(), 250us);
+    EXPECT_EQ(gate->loss().delay(), 250us);
 
     gate->attach(host);
     EXPECT_TRUE(ok({{"do", "drop_irq"}, {"count", 1}}));

@@ -30,31 +30,6 @@ TraceKind write_kind(Region region) {
     }
 }
 
-/// What vanish_after() counts: what the driver and the engines do, in an order that a run repeats.
-bool is_step(TraceKind kind) {
-    switch (kind) {
-        case TraceKind::mmio_read:
-        case TraceKind::mmio_write:
-        case TraceKind::doorbell_write:
-        case TraceKind::dma_read:
-        case TraceKind::dma_write: return true;
-        default: return false;
-    }
-}
-
-/// FNV-1a, a byte at a time.
-uint64_t mix(uint64_t digest, uint64_t value) {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        digest = (digest ^ ((value >> shift) & 0xff)) * 0x100000001b3;
-    }
-    return digest;
-}
-constexpr uint64_t empty_digest = 0xcbf29ce484222325;
-
-bool is_dma(TraceKind kind) {
-    return kind == TraceKind::dma_read || kind == TraceKind::dma_write;
-}
-
 }  // namespace
 
 LossGate::LossGate(PciFunction& function, EngineScheduler& engines, hp::EventLoop& loop,
@@ -77,44 +52,25 @@ void LossGate::vanish_at(std::optional<Access> at) {
     }
 }
 
-void LossGate::vanish_after(uint64_t accesses) {
-    vanish_after_ = accesses;
-    prefix_.reset();
-    if (accesses != 0) {
-        prefix_ =
-            Vanishing::Prefix{.accesses = 0, .digest = empty_digest, .cpu_digest = empty_digest};
-    }
-}
-
-void LossGate::function_reset() {
-    if (vanish_after_reset_ != 0) {
-        vanish_after(std::exchange(vanish_after_reset_, 0));
-    }
-}
-
 void LossGate::vanish_asleep() {
-    vanish_asleep_ = true;
+    triggers_.vanish_asleep();
     fall_asleep();
 }
 
 /// The host may just have put the function to sleep.
 void LossGate::fall_asleep() {
-    if (vanish_asleep_ && !lost() && function_.asleep()) {
+    if (triggers_.due_asleep() && !lost() && function_.asleep()) {
         vanish();
     }
 }
 
 void LossGate::lose(std::optional<Access> at) {
-    const Vanishing how{.accesses = accesses_, .prefix = prefix_, .at = at};
-    vanish_after(0);
-    vanish_after_reset_ = 0;
-    vanish_asleep_ = false;
-    vanish_after_config_.reset();
+    const Vanishing how = triggers_.vanished(at);
     after_loss_ = {};
     first_after_loss_.clear();
-    lost_at_ns_ = hp::monotonic_ns();
-    set_state(State::ones, TraceKind::vanished);
-    hp::log::info("device vanished", {{"accesses", accesses_}});
+    loss_.lose(hp::monotonic_ns());
+    tell_state(TraceKind::vanished);
+    hp::log::info("device vanished", {{"accesses", how.accesses}});
     if (observer_ != nullptr) {
         observer_->vanished(how);
     }
@@ -129,7 +85,8 @@ void LossGate::restore() {
         function_.detach();
         function_.attach(*this);
     }
-    set_state(State::present, TraceKind::restored);
+    loss_.restore();
+    tell_state(TraceKind::restored);
     hp::log::info("device restored");
     if (observer_ != nullptr) {
         observer_->restored();
@@ -137,30 +94,30 @@ void LossGate::restore() {
 }
 
 hp::Result<void> LossGate::hang() {
-    if (lost()) {
-        return hp::fail("the device is gone; restore it first");
+    const auto done = loss_.hang();
+    if (done) {
+        tell_state(TraceKind::hung);
     }
-    set_state(State::hung, TraceKind::hung);
-    return {};
+    return done;
 }
 
 hp::Result<void> LossGate::resume() {
-    if (lost()) {
-        return hp::fail("the device is gone; restore it first");
+    const auto done = loss_.resume();
+    if (done) {
+        tell_state(TraceKind::resumed);
     }
-    set_state(State::present, TraceKind::resumed);
-    return {};
+    return done;
 }
 
 hp::Result<void> LossGate::flaky(std::chrono::milliseconds duration) {
-    if (lost()) {
-        return hp::fail("the device is gone; restore it first");
+    if (const auto there = loss_.is_there(); !there) {
+        return there;
     }
-    before_flaky_ = state_;
     lose();
     flaky_end_ = loop_.after(duration, [this] {
         flaky_end_.cancel();
-        set_state(before_flaky_, TraceKind::restored);
+        loss_.come_back();
+        tell_state(TraceKind::restored);
         if (observer_ != nullptr) {
             observer_->restored();
         }
@@ -172,14 +129,13 @@ void LossGate::reset_counters() {
     total_ = {};
     after_loss_ = {};
     first_after_loss_.clear();
-    lost_at_ns_ = hp::monotonic_ns();
+    loss_.lost_from(hp::monotonic_ns());
 }
 
-void LossGate::set_state(State state, TraceKind event) {
-    state_ = state;
-    engines_.set_paused(state != State::present);
+void LossGate::tell_state(TraceKind event) {
+    engines_.set_paused(loss_.kind() != State::present);
     tell_presence();
-    trace(event, no_region, 0, accesses_, 0);
+    trace(event, no_region, 0, triggers_.accesses(), 0);
 }
 
 void LossGate::tell_presence() {
@@ -199,7 +155,7 @@ void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
         std::fill(out.begin(), out.end(), std::byte{0xff});
     }
     witness(kind, region, offset, out);
-    if (region == Region::config && offset == vanish_after_config_ && !lost()) {
+    if (region == Region::config && triggers_.due_behind_config_read(offset) && !lost()) {
         vanish();
     }
 }
@@ -219,7 +175,7 @@ void LossGate::write(Region region, uint64_t offset, std::span<const std::byte> 
 
 void LossGate::attach(PciHost& host) {
     host_ = &host;
-    accesses_ = 0;
+    triggers_.attached();
     ++attachments_;
     trace(TraceKind::attached, no_region, 0, attachments_, 0);
     function_.attach(*this);
@@ -234,8 +190,8 @@ void LossGate::detach() {
     function_.detach();
     host_ = nullptr;
     tell_presence();
-    trace(TraceKind::detached, no_region, 0, accesses_, 0);
-    hp::log::info("detached", {{"accesses", accesses_}});
+    trace(TraceKind::detached, no_region, 0, triggers_.accesses(), 0);
+    hp::log::info("detached", {{"accesses", triggers_.accesses()}});
     if (observer_ != nullptr) {
         observer_->detached();
     }
@@ -266,15 +222,8 @@ void LossGate::raise_msi(unsigned vector) {
     if (lost() || host_ == nullptr) {
         return;
     }
-    uint64_t signals = 1;
-    if (drop_interrupts_ > 0) {
-        --drop_interrupts_;
-        signals = 0;
-    } else if (duplicate_interrupts_ > 0) {
-        --duplicate_interrupts_;
-        signals = 2;
-    }
-    for (uint64_t i = 0; i < signals; ++i) {
+    const unsigned signals = loss_.signals_of_interrupt();
+    for (unsigned i = 0; i < signals; ++i) {
         host_->raise_msi(vector);
     }
     count(TraceKind::interrupt, no_region, vector, signals, 0);
@@ -282,25 +231,10 @@ void LossGate::raise_msi(unsigned vector) {
 
 /// The access about to be made has its number; if it is the one, the device is gone before it.
 void LossGate::step(const Access& access) {
-    if (!is_step(access.kind)) {
-        return;
-    }
-    if (vanish_after_ != 0 && --vanish_after_ == 0) {
+    if (triggers_.due_at(access)) {
         vanish_at(access);
     }
-    ++accesses_;
-    if (!prefix_) {
-        return;
-    }
-    ++prefix_->accesses;
-    const auto kind = static_cast<uint64_t>(access.kind);
-    if (is_dma(access.kind)) {
-        prefix_->digest = mix(prefix_->digest, kind);
-        return;
-    }
-    const uint64_t word = kind << 56 | static_cast<uint64_t>(access.region) << 48 | access.offset;
-    prefix_->digest = mix(prefix_->digest, word);
-    prefix_->cpu_digest = mix(prefix_->cpu_digest, word);
+    triggers_.counted(access);
 }
 
 void LossGate::witness(TraceKind kind, Region region, uint64_t offset,
@@ -318,7 +252,7 @@ void LossGate::count(TraceKind kind, uint8_t region, uint64_t offset, uint64_t v
         ++after_loss_[index];
         const bool config = kind == TraceKind::config_read || kind == TraceKind::config_write;
         if (!config && first_after_loss_.size() < first_accesses_kept) {
-            first_after_loss_.push_back({.since_loss_ns = hp::monotonic_ns() - lost_at_ns_,
+            first_after_loss_.push_back({.since_loss_ns = hp::monotonic_ns() - loss_.lost_at_ns(),
                                          .kind = kind,
                                          .region = region,
                                          .offset = offset});

@@ -228,7 +228,7 @@ TEST_F(LossGateTest, LossOutlivesTheClient) {
 }
 
 TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
-    gate.vanish_after(4);
+    gate.triggers().vanish_after(4);
     EXPECT_EQ(read(Region::bar5), alive);                           // 1
     EXPECT_EQ(read(Region::config), alive);                         // does not count
     EXPECT_EQ(read(Region::bar0), alive);                           // does not count
@@ -244,7 +244,7 @@ TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
 
 TEST_F(LossGateTest, ItVanishesSoManyAccessesBehindAReset) {
     gate.function_reset();
-    gate.vanish_after_reset(2);
+    gate.triggers().vanish_after_reset(2);
     for (int access = 0; access < 10; ++access) {
         read(Region::bar5);
     }
@@ -263,20 +263,20 @@ TEST_F(LossGateTest, ItVanishesSoManyAccessesBehindAReset) {
 }
 
 TEST_F(LossGateTest, ALossEndsTheWaitForAReset) {
-    gate.vanish_after_reset(1);
+    gate.triggers().vanish_after_reset(1);
     gate.vanish();
     gate.restore();
     gate.function_reset();
     EXPECT_EQ(read(Region::bar5), alive);
-    gate.vanish_after_reset(1);
-    gate.vanish_after_reset(0);
+    gate.triggers().vanish_after_reset(1);
+    gate.triggers().vanish_after_reset(0);
     gate.function_reset();
     EXPECT_EQ(read(Region::bar5), alive);
 }
 
 TEST_F(LossGateTest, TheAccessThatFoundNobodyIsNamed) {
     read(Region::bar5, 4);
-    gate.vanish_after(3);
+    gate.triggers().vanish_after(3);
     read(Region::bar5, 8);
     write(Region::bar2, 16);
     write(Region::bar5, 12);
@@ -293,7 +293,7 @@ TEST_F(LossGateTest, TheAccessThatFoundNobodyIsNamed) {
 
 TEST_F(LossGateTest, EqualDigestsAreEqualSequences) {
     const auto digests = [&](auto&& work) {
-        gate.vanish_after(1000);
+        gate.triggers().vanish_after(1000);
         work();
         gate.vanish();
         gate.restore();
@@ -315,7 +315,7 @@ TEST_F(LossGateTest, EqualDigestsAreEqualSequences) {
 }
 
 TEST_F(LossGateTest, ItCanVanishUnderADmaOfItsOwn) {
-    gate.vanish_after(1);
+    gate.triggers().vanish_after(1);
     EXPECT_TRUE(device_side->dma(0, 8, DmaAccess::write).empty());
     EXPECT_EQ(gate.state(), LossGate::State::ones);
     EXPECT_EQ(host.windows, 0);
@@ -346,7 +346,7 @@ TEST_F(LossGateTest, OneThatSleepsVanishesAtOnce) {
 }
 
 TEST_F(LossGateTest, ItCanVanishBehindAReadOfConfigSpace) {
-    gate.vanish_after_config(0x3c);
+    gate.triggers().vanish_after_config(0x3c);
     EXPECT_EQ(read(Region::config, 0x38), alive);
     EXPECT_EQ(read(Region::bar5, 0x3c), alive);
     EXPECT_EQ(gate.state(), LossGate::State::present);
@@ -360,8 +360,8 @@ TEST_F(LossGateTest, ItCanVanishBehindAReadOfConfigSpace) {
 }
 
 TEST_F(LossGateTest, ZeroDisarms) {
-    gate.vanish_after(1);
-    gate.vanish_after(0);
+    gate.triggers().vanish_after(1);
+    gate.triggers().vanish_after(0);
     EXPECT_EQ(read(Region::bar5), alive);
 }
 
@@ -400,8 +400,8 @@ TEST_F(LossGateTest, AFlakyDeviceCanBeTakenAwayForGood) {
 }
 
 TEST_F(LossGateTest, InterruptsAreLostAndDoubled) {
-    gate.drop_interrupts(2);
-    gate.duplicate_interrupts(1);
+    gate.loss().drop_interrupts(2);
+    gate.loss().duplicate_interrupts(1);
     for (int i = 0; i < 4; ++i) {
         device_side->raise_msi(0);
     }
