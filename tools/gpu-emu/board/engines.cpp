@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see engines.h.
 // Thread: device loop only.
 #include "gpu-emu/board/engines.h"
 

@@ -2,7 +2,6 @@
 // Purpose: puts the IP blocks of a profile together and dispatches the accesses of the host to
 // them.
 // Thread: device loop only.
-// Does not model: see gpu.h.
 #include "gpu-emu/board/gpu.h"
 
 #include <fmt/format.h>

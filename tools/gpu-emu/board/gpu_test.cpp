@@ -294,7 +294,7 @@ TEST_F(GpuTest, AHostileDeviceLiesInItsRegistersAndGoesOnAsItWas) {
 }
 
 TEST_F(GpuTest, LiesInRegistersAreRepeatedByTheirSeed) {
-    const auto told = [&](uint64_t seed) {
+    const auto mutated = [&](uint64_t seed) {
         EXPECT_TRUE(gpu.make_hostile(seed, std::array{Surface::registers}, 3));
         std::vector<uint32_t> values;
         for (int i = 0; i < 100; ++i) {
@@ -302,9 +302,9 @@ TEST_F(GpuTest, LiesInRegistersAreRepeatedByTheirSeed) {
         }
         return values;
     };
-    const auto first = told(1);
-    EXPECT_EQ(told(1), first);
-    EXPECT_NE(told(2), first);
+    const auto first = mutated(1);
+    EXPECT_EQ(mutated(1), first);
+    EXPECT_NE(mutated(2), first);
 }
 
 TEST_F(GpuTest, AHostileDiscoveryTableAddsUp) {

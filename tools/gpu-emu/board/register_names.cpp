@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the list of registers with a name, taken from the constants of ip/regs/.
 // Thread: immutable after construction.
-// Does not model: see register_names.h.
 #include "gpu-emu/board/register_names.h"
 
 #include <fmt/format.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: storage, handler dispatch and the unknown-access count of RegisterFile.
 // Thread: device loop only.
-// Does not model: see register_file.h.
 #include "gpu-emu/device/register_file.h"
 
 #include <limits>

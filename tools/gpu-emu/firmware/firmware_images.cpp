@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: builds the headers of drivers/gpu/drm/amd/amdgpu/amdgpu_ucode.h field by field.
 // Thread: any; pure.
-// Does not model: see firmware_images.h.
 #include "gpu-emu/firmware/firmware_images.h"
 
 #include <array>

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see mutator.h.
-// Thread: see mutator.h.
-// Does not model: see mutator.h.
 #include "gpu-emu/hostile/mutator.h"
 
 #include <algorithm>

@@ -22,7 +22,7 @@ static_assert(every_surface.size() == surface_count);
 using Words = std::vector<uint32_t>;
 
 /// What is told of `count` words 0, at the places 0 to 9 in turn.
-Words told(Mutator& mutator, Surface surface, uint32_t count) {
+Words mutated(Mutator& mutator, Surface surface, uint32_t count) {
     Words words;
     for (uint32_t i = 0; i < count; ++i) {
         words.push_back(mutator.word(surface, i % 10, 0));
@@ -33,7 +33,7 @@ Words told(Mutator& mutator, Surface surface, uint32_t count) {
 Words told_by(uint64_t seed, Surface surface, uint64_t rate, uint32_t count = 1000) {
     Mutator mutator;
     mutator.start(seed, std::array{surface}, rate);
-    return told(mutator, surface, count);
+    return mutated(mutator, surface, count);
 }
 
 TEST(Mutator, IsHonestUntilAskedNotToBe) {
@@ -42,7 +42,7 @@ TEST(Mutator, IsHonestUntilAskedNotToBe) {
     mutator.set_witness([&](const Mutation&) { ++lies; });
     for (const Surface surface : every_surface) {
         EXPECT_FALSE(mutator.on(surface));
-        EXPECT_EQ(told(mutator, surface, 1000), Words(1000, 0));
+        EXPECT_EQ(mutated(mutator, surface, 1000), Words(1000, 0));
     }
     EXPECT_EQ(lies, 0);
     EXPECT_EQ(mutator.mutations(), 0u);
@@ -72,10 +72,10 @@ TEST(Mutator, WhatIsAskedElsewhereChangesNothing) {
 TEST(Mutator, StartingAgainBeginsFromTheFront) {
     Mutator mutator;
     mutator.start(9, every_surface, 3);
-    const Words first = told(mutator, Surface::firmware, 100);
-    EXPECT_NE(told(mutator, Surface::firmware, 100), first);
+    const Words first = mutated(mutator, Surface::firmware, 100);
+    EXPECT_NE(mutated(mutator, Surface::firmware, 100), first);
     mutator.start(9, every_surface, 3);
-    EXPECT_EQ(told(mutator, Surface::firmware, 100), first);
+    EXPECT_EQ(mutated(mutator, Surface::firmware, 100), first);
 }
 
 TEST(Mutator, OneWordInSoManyIsALie) {

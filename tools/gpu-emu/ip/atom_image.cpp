@@ -2,7 +2,6 @@
 // Purpose: builds images in the layout that atom.c, amdgpu_atomfirmware.c and
 // sienna_cichlid_ppt.c read.
 // Thread: any; pure.
-// Does not model: see atom_image.h.
 #include "gpu-emu/ip/atom_image.h"
 
 #include <algorithm>

@@ -2,7 +2,6 @@
 // Purpose: builds the binary in the layout of drivers/gpu/drm/amd/include/discovery.h: binary
 // header v1, IP table v3, GC info v2.1 and the harvest table, each with its byte sum.
 // Thread: any; pure.
-// Does not model: see discovery.h.
 #include "gpu-emu/ip/discovery.h"
 
 #include <numeric>

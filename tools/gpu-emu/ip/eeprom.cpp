@@ -2,7 +2,6 @@
 // Purpose: Eeprom as a memory mapping, shared with a file or anonymous: the kernel writes it back,
 // the device loop never waits for a disk.
 // Thread: device loop only.
-// Does not model: see eeprom.h.
 #include "gpu-emu/ip/eeprom.h"
 
 #include <fcntl.h>

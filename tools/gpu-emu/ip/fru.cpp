@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see fru.h.
 // Thread: values.
-// Does not model: see fru.h.
 #include "gpu-emu/ip/fru.h"
 
 #include <algorithm>

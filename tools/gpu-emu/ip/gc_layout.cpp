@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the layouts, one for each GC version.
 // Thread: immutable after construction.
-// Does not model: see gc_layout.h.
 #include "gpu-emu/ip/gc_layout.h"
 
 #include <algorithm>

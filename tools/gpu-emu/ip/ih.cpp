@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the IH ring, as vega20_ih.c and amdgpu_ih.c set it up and read it.
 // Thread: device loop only; the guest reads the ring and the written-back pointer at any time.
-// Does not model: see ih.h.
 #include "gpu-emu/ip/ih.h"
 
 #include <array>

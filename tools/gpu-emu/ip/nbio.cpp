@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the NBIO registers, as nbio_v7_9.c, nbio_v2_3.c and amdgpu_discovery.c use them.
 // Thread: device loop only.
-// Does not model: see nbio.h.
 #include "gpu-emu/ip/nbio.h"
 
 #include <cstring>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the modes of aqua_vanjaram.c, as the PSP sets them for psp_spatial_partition().
 // Thread: device loop only.
-// Does not model: see partitions.h.
 #include "gpu-emu/ip/partitions.h"
 
 #include <optional>

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see pasid_luts.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/pasid_luts.h"
 

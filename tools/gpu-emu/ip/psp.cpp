@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the mailboxes as psp_v13_0.c uses them, the ring and its commands as in psp_gfx_if.h.
 // Thread: device loop only; the guest polls on fences in its memory.
-// Does not model: see psp.h.
 #include "gpu-emu/ip/psp.h"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: banks as drivers/gpu/drm/amd/ras/core/aca_v1_0.c takes them apart.
 // Thread: device loop only.
-// Does not model: see ras.h.
 #include "gpu-emu/ip/ras.h"
 
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the RLC registers, as gfx_v9_4_3.c and gfx_v10_0.c use them.
 // Thread: device loop only.
-// Does not model: see rlc.h.
 #include "gpu-emu/ip/rlc.h"
 
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the RLCG protocol of amdgpu_virt_rlcg_reg_rw().
 // Thread: device loop only.
-// Does not model: see rlcg.h.
 #include "gpu-emu/ip/rlcg.h"
 
 #include "gpu-emu/ip/regs/gc_9_4_3.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the messages of smu_v13_0_6_ppsmc.h, as smu_v13_0_6_ppt.c sends them.
 // Thread: device loop only.
-// Does not model: see smu.h.
 #include "gpu-emu/ip/smu.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the messages of smu_v11_0_7_ppsmc.h and the tables of smu11_driver_if_sienna_cichlid.h,
-// as sienna_cichlid_ppt.c uses them. Thread: device loop only. Does not model: see smu_11_0_7.h.
+// as sienna_cichlid_ppt.c uses them. Thread: device loop only.
 #include "gpu-emu/ip/smu_11_0_7.h"
 
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the messages of smu_v13_0_12_ppsmc.h and the tables of smu_v13_0_12_pmfw.h, as
-// smu_v13_0_12_ppt.c uses them. Thread: device loop only. Does not model: see smu_13_0_12.h.
+// smu_v13_0_12_ppt.c uses them. Thread: device loop only.
 #include "gpu-emu/ip/smu_13_0_12.h"
 
 #include <algorithm>

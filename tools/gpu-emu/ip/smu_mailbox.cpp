@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the mailbox as smu_cmn.c uses it.
 // Thread: device loop only.
-// Does not model: see smu_mailbox.h.
 #include "gpu-emu/ip/smu_mailbox.h"
 
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
@@ -50,12 +49,12 @@ void SmuMailbox::handle_message(uint32_t message) {
         hp::log::debug("SMU message failed",
                        {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
     }
-    const auto told = [&](uint32_t place, uint32_t value) {
+    const auto mutated = [&](uint32_t place, uint32_t value) {
         return mailbox_.mutator.word(Surface::firmware, answer_place(message) + place, value);
     };
-    reg(mp::regMP1_SMN_C2PMSG_82) = told(argument_place, result.value_or(0));
+    reg(mp::regMP1_SMN_C2PMSG_82) = mutated(argument_place, result.value_or(0));
     reg(mp::regMP1_SMN_C2PMSG_90) =
-        told(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
+        mutated(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
 }
 
 void SmuMailbox::set_driver_table_high(uint32_t address) {

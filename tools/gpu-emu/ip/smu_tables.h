@@ -2,7 +2,6 @@
 // Purpose: the tables that SMU 13.0.6 firmware and driver exchange, after
 // drivers/gpu/drm/amd/pm/swsmu/inc/pmfw_if/smu_v13_0_6_pmfw.h and smu13_driver_if_v13_0_6.h.
 // Thread: values.
-// Does not model: see smu.h.
 #pragma once
 
 #include <cstdint>

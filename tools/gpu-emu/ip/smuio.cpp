@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the SMUIO registers, as smuio_v11_0.c, amdgpu_bios.c and gfx_v10_0.c use them.
 // Thread: device loop only.
-// Does not model: see smuio.h.
 #include "gpu-emu/ip/smuio.h"
 
 #include <cstring>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the handshake of drivers/gpu/drm/amd/amdgpu/mxgpu_nv.{h,c}.
 // Thread: device loop only.
-// Does not model: see vf_mailbox.h.
 #include "gpu-emu/ip/vf_mailbox.h"
 
 #include <array>

@@ -2,7 +2,6 @@
 // Purpose: the hub registers, as gfxhub_v1_2.c, mmhub_v1_8.c and gmc_v9_0.c use them, and
 // gfxhub_v2_1.c, mmhub_v2_0.c and gmc_v10_0.c.
 // Thread: device loop only.
-// Does not model: see vm_hub.h.
 #include "gpu-emu/ip/vm_hub.h"
 
 #include <utility>

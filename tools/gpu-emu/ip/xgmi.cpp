@@ -2,7 +2,6 @@
 // Purpose: the registers as gfxhub_v1_2_get_xgmi_info(), mmhub_v1_8_get_fb_location(),
 // smuio_v13_0_3_get_socket_id() and amdgpu_get_xgmi_link_status() read them.
 // Thread: device loop only.
-// Does not model: see xgmi.h.
 #include "gpu-emu/ip/xgmi.h"
 
 #include <stdexcept>

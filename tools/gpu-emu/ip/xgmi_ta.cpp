@@ -2,7 +2,6 @@
 // Purpose: the commands, in the order in which amdgpu_xgmi_add_device() has psp_xgmi_initialize(),
 // psp_xgmi_get_hive_id() ... of amdgpu_psp.c send them.
 // Thread: device loop only.
-// Does not model: see xgmi_ta.h.
 #include "gpu-emu/ip/xgmi_ta.h"
 
 #include <cstring>

@@ -2,7 +2,6 @@
 // Purpose: see frame_buffer.h. Addresses as in gmc_v9_0_vram_gtt_location(): a page of node N is at
 // N * node_segment_size in the entries of all GPUs of the hive.
 // Thread: device loop only.
-// Does not model: see frame_buffer.h.
 #include "gpu-emu/mem/frame_buffer.h"
 
 #include <algorithm>

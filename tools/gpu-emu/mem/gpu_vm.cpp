@@ -4,7 +4,6 @@
 // above the page tables (0: the base address is the page table, as for GART), each directory but
 // the root has 512 entries, a page table block spans 2^(9 + PAGE_TABLE_BLOCK_SIZE) pages.
 // Thread: device loop only.
-// Does not model: see gpu_vm.h.
 #include "gpu-emu/mem/gpu_vm.h"
 
 #include <algorithm>

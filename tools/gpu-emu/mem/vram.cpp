@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: Vram on memfd_create(2).
 // Thread: device loop only.
-// Does not model: see vram.h.
 #include "gpu-emu/mem/vram.h"
 
 #include <fcntl.h>

@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see hive_port.h.
-// Thread: see hive_port.h.
-// Does not model: see hive_port.h.
 #include "gpu-emu/peers/hive_port.h"
 
 #include <utility>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the memory of the other GPUs of an XGMI hive, by their links.
 // Thread: device loop only.
-// Does not model: see peer_links.h.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // Purpose: see peer_links.h. A connection is one message in each direction, an introduction with
 // two descriptors, and then its end. Each node listens, and connects to those that were there
 // before it; two that come at the same time may have two connections, of which either is as good.
-// Thread: device loop only. Does not model: see peer_links.h.
+// Thread: device loop only.
 #include "gpu-emu/peers/peer_links.h"
 
 #include <fmt/format.h>
@@ -42,30 +42,30 @@ std::span<std::byte> NobodysMemory::window(uint64_t offset, uint64_t length, boo
     return rest.first(std::min<uint64_t>(length, rest.size()));
 }
 
-PeerLinks::PeerLinks(hp::EventLoop& loop, PeerCircle circle)
-    : loop_(loop), circle_(std::move(circle)) {}
+PeerLinks::PeerLinks(hp::EventLoop& loop, PeerGroup group)
+    : loop_(loop), group_(std::move(group)) {}
 
 std::string PeerLinks::path_of(unsigned node) const {
-    return fmt::format("{}/node{}.{}", circle_.directory, node, circle_.link);
+    return fmt::format("{}/node{}.{}", group_.directory, node, group_.link);
 }
 
 void PeerLinks::open(const Vram& vram) {
     vram_ = &vram;
-    auto listener = hp::UnixListener::open(path_of(circle_.node));
+    auto listener = hp::UnixListener::open(path_of(group_.node));
     if (!listener) {
         throw std::runtime_error(listener.error().message);
     }
     listener_.emplace(std::move(*listener));
     listener_watch_ = loop_.watch(listener_->fd(), EPOLLIN, [this](uint32_t) { accept_all(); });
-    for (unsigned node = 0; node < circle_.nodes; ++node) {
-        if (node == circle_.node) {
+    for (unsigned node = 0; node < group_.nodes; ++node) {
+        if (node == group_.node) {
             continue;
         }
         auto socket = hp::try_connect_unix(path_of(node));
         if (!socket) {  // its backlog may be full: no reason for this GPU not to start
             hp::log::warning(
                 "no link",
-                {{"link", circle_.link}, {"node", node}, {"reason", socket.error().message}});
+                {{"link", group_.link}, {"node", node}, {"reason", socket.error().message}});
         } else if (*socket) {
             add(std::move(*socket));
         }
@@ -77,7 +77,7 @@ void PeerLinks::accept_all() {
         auto socket = listener_->accept();
         if (!socket) {
             hp::log::warning("nobody can be met",
-                             {{"link", circle_.link}, {"error", socket.error().message}});
+                             {{"link", group_.link}, {"error", socket.error().message}});
             listener_watch_.cancel();  // it would be reported again at once
             return;
         }
@@ -92,7 +92,7 @@ void PeerLinks::add(hp::Fd socket) {
     make_room();
     if (const auto sent = introduce_to(socket); !sent) {
         hp::log::warning("a connection given up",
-                         {{"link", circle_.link}, {"reason", sent.error().message}});
+                         {{"link", group_.link}, {"reason", sent.error().message}});
         return;
     }
     const auto connection =
@@ -107,7 +107,7 @@ void PeerLinks::make_room() {
         return !connection.vram || find(connection.node) != &*connection.vram;
     };
     if (std::ranges::count_if(connections_, unused) >= std::ptrdiff_t{max_unused}) {
-        hp::log::warning("a connection dropped: too many", {{"link", circle_.link}});
+        hp::log::warning("a connection dropped: too many", {{"link", group_.link}});
         connections_.erase(std::ranges::find_if(connections_, unused));
     }
 }
@@ -116,20 +116,20 @@ void PeerLinks::receive(std::list<Connection>::iterator connection) {
     if (!connection->vram) {
         const auto taken = take_introduction(*connection);
         if (taken) {
-            hp::log::info("link up", {{"link", circle_.link}, {"node", connection->node}});
+            hp::log::info("link up", {{"link", group_.link}, {"node", connection->node}});
             return;
         }
         hp::log::warning("a connection given up",
-                         {{"link", circle_.link}, {"reason", taken.error().message}});
+                         {{"link", group_.link}, {"reason", taken.error().message}});
     } else {
         // Nothing more was to come: whatever it is, it is the end.
-        hp::log::info("link down", {{"link", circle_.link}, {"node", connection->node}});
+        hp::log::info("link down", {{"link", group_.link}, {"node", connection->node}});
     }
     connections_.erase(connection);
 }
 
 hp::Result<void> PeerLinks::introduce_to(const hp::Fd& socket) const {
-    const Introduction words{magic, circle_.node, circle_.nodes, 0, circle_.largest_vram};
+    const Introduction words{magic, group_.node, group_.nodes, 0, group_.largest_vram};
     std::array<int, fd_count> fds{};
     fds[vram_fd] = vram_->fd();
     fds[presence_fd] = presence_.fd();
@@ -153,11 +153,11 @@ hp::Result<void> PeerLinks::take_introduction(Connection& connection) {
         received.fds_missing) {
         return hp::fail("it did not say who it is");
     }
-    if (words.nodes != circle_.nodes || words.largest_vram != circle_.largest_vram ||
-        words.node >= circle_.nodes || words.node == circle_.node) {
+    if (words.nodes != group_.nodes || words.largest_vram != group_.largest_vram ||
+        words.node >= group_.nodes || words.node == group_.node) {
         return hp::fail(fmt::format("node {} of {} does not belong here", words.node, words.nodes));
     }
-    auto vram = PeerVram::map(fds[vram_fd], fds[presence_fd], circle_.largest_vram);
+    auto vram = PeerVram::map(fds[vram_fd], fds[presence_fd], group_.largest_vram);
     if (!vram) {
         return tl::unexpected(vram.error());
     }
@@ -177,7 +177,7 @@ const PeerVram* PeerLinks::find(unsigned node) const {
 
 std::vector<unsigned> PeerLinks::present_peers() const {
     std::vector<unsigned> nodes;
-    for (unsigned node = 0; node < circle_.nodes; ++node) {
+    for (unsigned node = 0; node < group_.nodes; ++node) {
         const PeerVram* const peer = find(node);
         if (peer != nullptr && peer->present()) {
             nodes.push_back(node);

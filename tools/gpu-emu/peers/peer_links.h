@@ -31,9 +31,9 @@
 namespace gpuemu {
 
 /// Those who meet.
-struct PeerCircle {
+struct PeerGroup {
     std::string directory;
-    std::string link;  // "xgmi": the circles of a directory, and what a link is called
+    std::string link;  // "xgmi": the groups of a directory, and what a link is called
     unsigned nodes = 1;
     unsigned node = 0;  // this one
     uint64_t largest_vram = 0;
@@ -65,7 +65,7 @@ struct PeerTraffic {
 class PeerLinks {
 public:
     /// Nobody is met yet.
-    PeerLinks(hp::EventLoop& loop, PeerCircle circle);
+    PeerLinks(hp::EventLoop& loop, PeerGroup group);
     /// To the peers it is gone at once.
     ~PeerLinks() { presence_.set(false); }
     PeerLinks(const PeerLinks&) = delete;
@@ -80,7 +80,7 @@ public:
     /// already is not stopped.
     Presence& presence() { return presence_; }
 
-    const PeerCircle& circle() const { return circle_; }
+    const PeerGroup& group() const { return group_; }
     /// Null where nobody has come yet. Valid until the loop goes on.
     const PeerVram* find(unsigned node) const;
     /// The nodes that are there, itself apart.
@@ -108,7 +108,7 @@ private:
     hp::Result<void> take_introduction(Connection& connection);
 
     hp::EventLoop& loop_;
-    const PeerCircle circle_;
+    const PeerGroup group_;
     Presence presence_;
     const Vram* vram_ = nullptr;
     std::optional<hp::UnixListener> listener_;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: checks and maps of the two memfds of a peer.
 // Thread: device loop only.
-// Does not model: see peer_vram.h.
 #include "gpu-emu/peers/peer_vram.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: Presence on memfd_create(2).
-// Thread: see presence.h.
-// Does not model: see presence.h.
 #include "gpu-emu/peers/presence.h"
 
 #include <fcntl.h>

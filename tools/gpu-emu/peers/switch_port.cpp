@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: see switch_port.h. Source of the registers: PCI Local Bus Specification 3.0, 6.2.
-// Thread: see switch_port.h.
-// Does not model: see switch_port.h.
 #include "gpu-emu/peers/switch_port.h"
 
 #include <array>
@@ -70,7 +68,7 @@ void SwitchPort::tell_address() {
 }
 
 const PeerVram* SwitchPort::find(uint64_t address, bool present) const {
-    for (unsigned node = 0; node < links_.circle().nodes; ++node) {
+    for (unsigned node = 0; node < links_.group().nodes; ++node) {
         const PeerVram* const peer = links_.find(node);
         if (peer != nullptr && peer->present() == present && peer->bus_address() != 0 &&
             address - peer->bus_address() < peer->size()) {

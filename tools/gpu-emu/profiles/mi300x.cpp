@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the tables of the MI300X profiles. IP versions as amdgpu_discovery.c knows this ASIC.
 // Thread: immutable after construction.
-// Does not model: see mi300x.h.
 #include "gpu-emu/profiles/mi300x.h"
 
 namespace gpuemu {

@@ -2,7 +2,6 @@
 // Purpose: the table of the MI308X profile: four AIDs, of whose two XCCs each one is harvested,
 // each with four SDMA instances and an MMHUB. IP versions as amdgpu_discovery.c knows this ASIC.
 // Thread: immutable after construction.
-// Does not model: see mi308x.h.
 #include "gpu-emu/profiles/mi308x.h"
 
 namespace gpuemu {

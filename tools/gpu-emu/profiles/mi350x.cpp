@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the table of the MI350X profile. IP versions as amdgpu_discovery.c knows this ASIC.
 // Thread: immutable after construction.
-// Does not model: see mi350x.h.
 #include "gpu-emu/profiles/mi350x.h"
 
 namespace gpuemu {

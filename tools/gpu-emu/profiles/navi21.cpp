@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the table of the Navi 21 profile. IP versions as amdgpu_discovery.c knows this ASIC,
 // bases as in drivers/gpu/drm/amd/include/sienna_cichlid_ip_offset.h. Thread: immutable after
-// construction. Does not model: see navi21.h.
+// construction.
 #include "gpu-emu/profiles/navi21.h"
 
 namespace gpuemu {

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see aql.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/aql.h"
 
@@ -62,8 +61,8 @@ Step AqlExecutor::execute(ComputeQueue& queue, const aql::Packet& packet) {
         case aql::BARRIER_OR: return barrier(queue, packet, false);
         case aql::VENDOR_SPECIFIC: return vendor_specific(queue, packet);
         case aql::KERNEL_DISPATCH:
-        case aql::AGENT_DISPATCH: oddities_.note("aql_dispatch_not_run", type); return Step::done;
-        default: oddities_.note("aql_unknown_type", type); return Step::done;
+        case aql::AGENT_DISPATCH: unhandled_.note("aql_dispatch_not_run", type); return Step::done;
+        default: unhandled_.note("aql_unknown_type", type); return Step::done;
     }
 }
 
@@ -105,7 +104,7 @@ Step AqlExecutor::vendor_specific(ComputeQueue& queue, const aql::Packet& packet
                                 pm4::INDIRECT_BUFFER__IB_SIZE::get(packet[4]), queue.vmid()});
             return Step::done;
         case aql::AMD_AQL_FORMAT_BARRIER_VALUE: return barrier_value(queue, packet);
-        default: oddities_.note("aql_unknown_vendor_format", format); return Step::done;
+        default: unhandled_.note("aql_unknown_vendor_format", format); return Step::done;
     }
 }
 

@@ -55,8 +55,8 @@ enum SignalField : uint64_t {
 
 class AqlExecutor {
 public:
-    AqlExecutor(const EngineContext& context, Oddities& oddities)
-        : context_(context), oddities_(oddities) {}
+    AqlExecutor(const EngineContext& context, UnhandledPackets& unhandled)
+        : context_(context), unhandled_(unhandled) {}
 
     /// One packet at the front of the queue. A PM4 buffer in it is entered; the packet is over when
     /// complete() is called.
@@ -73,7 +73,7 @@ private:
     void signal(const ComputeQueue& queue, uint64_t handle);
 
     const EngineContext& context_;
-    Oddities& oddities_;
+    UnhandledPackets& unhandled_;
 };
 
 }  // namespace gpuemu

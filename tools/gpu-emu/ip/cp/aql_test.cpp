@@ -95,7 +95,8 @@ TEST_P(AqlTest, ASignalWithoutMailboxRaisesNothing) {
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(signal_value(0x4000), 4u) << "decremented, not cleared";
     EXPECT_TRUE(bench.interrupts.entries.empty());
-    EXPECT_EQ(bench.mec.oddities().count("aql_dispatch_not_run", aql::KERNEL_DISPATCH), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("aql_dispatch_not_run", aql::KERNEL_DISPATCH),
+              1u);
 }
 
 TEST_P(AqlTest, BarrierAndWaitsForAll) {
@@ -221,8 +222,8 @@ TEST_P(AqlTest, UnknownTypesComplete) {
     publish(packet(aql::VENDOR_SPECIFIC | 7 << 16, 0x4000));
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(signal_value(0x4000), 0u);
-    EXPECT_EQ(bench.mec.oddities().count("aql_unknown_type", 9), 1u);
-    EXPECT_EQ(bench.mec.oddities().count("aql_unknown_vendor_format", 7), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("aql_unknown_type", 9), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("aql_unknown_vendor_format", 7), 1u);
 }
 
 TEST_P(AqlTest, ASignalOutOfReachHarmsNobody) {

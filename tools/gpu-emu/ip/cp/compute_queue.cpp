@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see compute_queue.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/compute_queue.h"
 
@@ -120,8 +119,8 @@ void ComputeQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
         // read_dispatch_id of amd_queue_t: 64 bits, in packets.
         port.write64(rptr_report_, reported_ / aql::packet_dwords);
     } else {
-        port.write32(rptr_report_, told(mutator, port, compute_rptr,
-                                        static_cast<uint32_t>(stream.ring_position())));
+        port.write32(rptr_report_, mutated(mutator, port, compute_rptr,
+                                           static_cast<uint32_t>(stream.ring_position())));
     }
 }
 

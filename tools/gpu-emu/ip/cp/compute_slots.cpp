@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see compute_slots.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/compute_slots.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see hqd_bank.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/hqd_bank.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see hws.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/hws.h"
 
@@ -40,13 +39,13 @@ const IpInstance* find_ip(const Profile& profile, HwId hw_id) {
 }  // namespace
 
 Hws::Hws(const EngineContext& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
-         std::span<SdmaEngine* const> sdma, Oddities& oddities)
+         std::span<SdmaEngine* const> sdma, UnhandledPackets& unhandled)
     : context_(context),
       xccs_(xccs),
       slots_(slots),
       me_(me),
       sdma_(sdma.begin(), sdma.end()),
-      oddities_(oddities) {
+      unhandled_(unhandled) {
     const auto add_hub = [this](const VmHubLayout& hub) {
         page_table_base_dwords_.push_back(at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
     };
@@ -90,7 +89,7 @@ void Hws::map_process(Body body) {
         current_ = processes_.emplace_back(Process{pasid, *vmid});
     } else {
         current_.reset();
-        oddities_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
+        unhandled_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
         return;
     }
     program_vmid(*current_, join(body[1], body[2]));
@@ -126,13 +125,13 @@ void Hws::map_specified(Body body) {
                       pm4::MAP_QUEUES__QUEUE::get(body[0]));
     if ((engine != pm4::ENGINE_COMPUTE && engine != pm4::ENGINE_HIQ) ||
         !slots_.map(slot, request)) {
-        oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
     }
 }
 
 void Hws::map_scheduled(Body body) {
     if (!current_) {
-        oddities_.note("hws_queue_without_process", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("hws_queue_without_process", pm4::PACKET3_MAP_QUEUES);
         return;
     }
     const uint32_t type = pm4::MAP_QUEUES__QUEUE_TYPE::get(body[0]);
@@ -155,7 +154,7 @@ void Hws::map_scheduled(Body body) {
     } else if (engine == pm4::ENGINE_SDMA0 || engine == pm4::ENGINE_SDMA1) {
         map_sdma(engine - pm4::ENGINE_SDMA0, request);
     } else if (const auto slot = free_slot(); !slot) {
-        oddities_.note("hws_no_free_slot", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("hws_no_free_slot", pm4::PACKET3_MAP_QUEUES);
     } else {
         map_compute(*slot, request);
     }
@@ -172,21 +171,21 @@ void Hws::map_compute(unsigned slot, MapRequest request) {
         const auto aql_control = port.read32(mqd + cp_hqd_aql_control);
         const auto target = port.read32(mqd + pm4_target_xcc_in_xcp);
         if (!stride || !aql_control || !target) {
-            oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+            unhandled_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
             return;
         }
         if (gc_9_4_3::CP_HQD_AQL_CONTROL__CONTROL0::get(*aql_control) != 0) {
             request.owner.role = role();
         } else if (*target != place.virtual_id) {
             if (*target >= place.count && place.virtual_id == 0) {
-                oddities_.note("pm4_queue_of_no_xcc", pm4::PACKET3_MAP_QUEUES);
+                unhandled_.note("pm4_queue_of_no_xcc", pm4::PACKET3_MAP_QUEUES);
             }
             return;
         }
         request.owner.mqd += uint64_t{*stride} * place.virtual_id;
     }
     if (!slots_.map(slot, request)) {
-        oddities_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("map_queues_failed", pm4::PACKET3_MAP_QUEUES);
     }
 }
 
@@ -201,7 +200,7 @@ QueueRole Hws::role() const {
 void Hws::map_graphics(Body body, const MapRequest& request) {
     if (!me_->map(pm4::MAP_QUEUES__PIPE::get(body[0]), pm4::MAP_QUEUES__QUEUE::get(body[0]),
                   request)) {
-        oddities_.note("map_graphics_queue_failed", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("map_graphics_queue_failed", pm4::PACKET3_MAP_QUEUES);
     }
 }
 
@@ -210,7 +209,7 @@ void Hws::map_sdma(unsigned instance, const MapRequest& request) {
     const auto engines = own_sdma();
     if (role() != QueueRole::follower &&
         (instance >= engines.size() || !engines[instance]->map_queue(request))) {
-        oddities_.note("map_sdma_queue_failed", pm4::PACKET3_MAP_QUEUES);
+        unhandled_.note("map_sdma_queue_failed", pm4::PACKET3_MAP_QUEUES);
     }
 }
 
@@ -233,7 +232,7 @@ void Hws::unmap_queues(Body body) {
         // gfx_v9_4_3_kiq_unmap_queues().
         const Port port{context_.memory, context_.gfx_hub(), 0};
         port.write32(join(body[2], body[3]),
-                     told(context_.mutator, port, scheduler_fence, body[4]));
+                     mutated(context_.mutator, port, scheduler_fence, body[4]));
         return;
     }
     switch (pm4::UNMAP_QUEUES__QUEUE_SEL::get(body[0])) {
@@ -271,7 +270,7 @@ void Hws::query_status(const ComputeQueue& issuer, Body body) {
     if (command != pm4::INTERRUPT_ONLY) {
         const Port port{context_.memory, context_.gfx_hub(), issuer.vmid()};
         port.write64(join(body[2], body[3]),
-                     told(context_.mutator, port, scheduler_fence, join(body[4], body[5])));
+                     mutated(context_.mutator, port, scheduler_fence, join(body[4], body[5])));
     }
     if (command == pm4::INTERRUPT_ONLY || command == pm4::FENCE_WAIT_FOR_WRITE_ACK_SEND_INTERRUPT) {
         context_.interrupts.raise(issuer.interrupt(GFX_9_0__SRCID__CP_EOP_INTERRUPT,

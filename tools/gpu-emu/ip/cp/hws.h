@@ -34,7 +34,7 @@ public:
 
     /// `me`: whose queues the KIQ maps; null: there is none.
     Hws(const EngineContext& context, const XccGroup& xccs, ComputeSlots& slots, Me* me,
-        std::span<SdmaEngine* const> sdma, Oddities& oddities);
+        std::span<SdmaEngine* const> sdma, UnhandledPackets& unhandled);
 
     void set_resources(Body body);
 
@@ -74,7 +74,7 @@ private:
     ComputeSlots& slots_;
     Me* me_;
     std::vector<SdmaEngine*> sdma_;
-    Oddities& oddities_;
+    UnhandledPackets& unhandled_;
     std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of the hubs of XCC and AID
     std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
     std::optional<PasidLuts> pasid_luts_;           // nothing: there is no OSSSYS

@@ -349,11 +349,11 @@ TEST_F(HwsTest, RunsOutOfVmidsAndSlotsWithoutHarm) {
     EXPECT_EQ(memory.at64(fence), 4u);
     EXPECT_TRUE(bench.mec.ring_doorbell(a.doorbell, 0));
     EXPECT_FALSE(bench.mec.ring_doorbell(b.doorbell, 0));
-    const Oddities& oddities = bench.mec.oddities();
-    EXPECT_EQ(oddities.count("hws_no_free_slot", PACKET3_MAP_QUEUES), 1u);
-    EXPECT_EQ(oddities.count("hws_no_free_vmid", PACKET3_MAP_PROCESS), 1u);
-    EXPECT_EQ(oddities.count("hws_queue_without_process", PACKET3_MAP_QUEUES), 1u);
-    EXPECT_EQ(oddities.count("hws_oversubscribed_run_list", PACKET3_RUN_LIST), 1u);
+    const UnhandledPackets& unhandled = bench.mec.unhandled_packets();
+    EXPECT_EQ(unhandled.count("hws_no_free_slot", PACKET3_MAP_QUEUES), 1u);
+    EXPECT_EQ(unhandled.count("hws_no_free_vmid", PACKET3_MAP_PROCESS), 1u);
+    EXPECT_EQ(unhandled.count("hws_queue_without_process", PACKET3_MAP_QUEUES), 1u);
+    EXPECT_EQ(unhandled.count("hws_oversubscribed_run_list", PACKET3_RUN_LIST), 1u);
 }
 
 TEST_F(HwsTest, AnMqdOutOfReachIsNotMapped) {
@@ -364,7 +364,7 @@ TEST_F(HwsTest, AnMqdOutOfReachIsNotMapped) {
     submit_run_list();
     EXPECT_EQ(run_hiq(), Turn::idle);
     EXPECT_FALSE(bench.mec.ring_doorbell(a.doorbell, 0));
-    EXPECT_EQ(bench.mec.oddities().count("map_queues_failed", PACKET3_MAP_QUEUES), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("map_queues_failed", PACKET3_MAP_QUEUES), 1u);
 }
 
 TEST_F(HwsTest, QueryStatusCanInterrupt) {
@@ -412,8 +412,8 @@ TEST_F(HwsTest, RefusesEnginesThatAreNotThere) {
     kiq.put({header(PACKET3_MAP_QUEUES, 6), 4u << 26 | 1u << 29, 0, 0, 0, 0, 0});  // GFX
     EXPECT_EQ(run_hiq(), Turn::idle);
     EXPECT_EQ(bench.run_kiq(), Turn::idle);
-    EXPECT_EQ(bench.mec.oddities().count("map_sdma_queue_failed", PACKET3_MAP_QUEUES), 1u);
-    EXPECT_EQ(bench.mec.oddities().count("map_queues_failed", PACKET3_MAP_QUEUES), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("map_sdma_queue_failed", PACKET3_MAP_QUEUES), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("map_queues_failed", PACKET3_MAP_QUEUES), 1u);
 }
 
 }  // namespace

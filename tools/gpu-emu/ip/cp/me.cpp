@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see me.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/me.h"
 
@@ -29,7 +28,7 @@ constexpr uint32_t mqd_dwords = cp_gfx_hqd_wptr + 2;
 
 }  // namespace
 
-Me::Me(const EngineContext& context) : context_(context), pm4_(context, oddities_) {
+Me::Me(const EngineContext& context) : context_(context), pm4_(context, unhandled_) {
     for (unsigned pipe = 0; pipe < pipes; ++pipe) {
         for (unsigned queue = 0; queue < queues_per_pipe; ++queue) {
             queues_.emplace_back(HqdBank::slot(me0, pipe, queue), context.gfx_hub(),
@@ -135,7 +134,7 @@ std::string Me::describe() const {
                             queue.stream.wptr(), queue.stream.in_ib() ? " in indirect buffer" : "");
         }
     }
-    return lines + oddities_.describe();
+    return lines + unhandled_.describe();
 }
 
 }  // namespace gpuemu

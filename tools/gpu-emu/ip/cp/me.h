@@ -41,14 +41,14 @@ public:
 
     void reset();
     std::string describe() const;
-    const Oddities& oddities() const { return oddities_; }
+    const UnhandledPackets& unhandled_packets() const { return unhandled_; }
 
 private:
     /// Takes off the queues that CP_VMID_RESET names, in the middle of whatever they run.
     void reset_queues(uint32_t cp_vmid_reset);
 
     const EngineContext& context_;
-    Oddities oddities_{"me"};
+    UnhandledPackets unhandled_{"me"};
     std::vector<ComputeQueue> queues_;
     Pm4Executor pm4_;
     size_t next_ = 0;  // queue whose turn it is

@@ -92,7 +92,7 @@ TEST_F(MeTest, StartOfTheRingLeavesNothingUnknown) {
     submit();
     EXPECT_EQ(bench.memory.at32(target), 3u);
     EXPECT_EQ(bench.registers.raw(0xa0d7), 0x1234u);
-    EXPECT_EQ(bench.me.oddities().describe(), "");
+    EXPECT_EQ(bench.me.unhandled_packets().describe(), "");
 }
 
 TEST_F(MeTest, BuffersOfAProcessRunInItsVmid) {
@@ -129,7 +129,9 @@ TEST_F(MeTest, ABufferCallsAnotherAndGoesOn) {
     EXPECT_EQ(bench.memory.at32(target + 12, vmid), 0u);
     EXPECT_EQ(bench.memory.at32(target, vmid), 0x55u) << "behind the call";
     EXPECT_EQ(bench.memory.at32(target), 0x99u) << "behind the buffer";
-    EXPECT_EQ(bench.me.oddities().count("pm4_nested_indirect_buffer", PACKET3_INDIRECT_BUFFER), 1u);
+    EXPECT_EQ(
+        bench.me.unhandled_packets().count("pm4_nested_indirect_buffer", PACKET3_INDIRECT_BUFFER),
+        1u);
 }
 
 TEST_F(MeTest, StateOfADriverInUserSpaceIsStored) {
@@ -142,7 +144,7 @@ TEST_F(MeTest, StateOfADriverInUserSpaceIsStored) {
     EXPECT_EQ(bench.registers.raw(0xa010), 0x11u);
     EXPECT_EQ(bench.registers.raw(0x2c20), 0x22u);
     EXPECT_EQ(bench.registers.raw(0xc030), 0x33u);
-    EXPECT_EQ(bench.me.oddities().describe(), "");
+    EXPECT_EQ(bench.me.unhandled_packets().describe(), "");
 }
 
 TEST_F(MeTest, DmaOfRadvFillsCopiesAndPrefetches) {
@@ -165,7 +167,7 @@ TEST_F(MeTest, DmaOfRadvFillsCopiesAndPrefetches) {
     EXPECT_EQ(bench.memory.at32(target + 0x208), 3u & 0xffffu);
     EXPECT_EQ(bench.memory.at32(target + 0x300), 0u) << "a prefetch writes nothing";
     EXPECT_EQ(bench.memory.at32(target), 7u);
-    EXPECT_EQ(bench.me.oddities().describe(), "");
+    EXPECT_EQ(bench.me.unhandled_packets().describe(), "");
 }
 
 TEST_F(MeTest, PacketsOfTheSchedulerAreUnknown) {
@@ -174,7 +176,7 @@ TEST_F(MeTest, PacketsOfTheSchedulerAreUnknown) {
     put_write(1);
     submit();
     EXPECT_EQ(bench.memory.at32(target), 1u);
-    EXPECT_EQ(bench.me.oddities().count("pm4_unknown_opcode", PACKET3_UNMAP_QUEUES), 1u);
+    EXPECT_EQ(bench.me.unhandled_packets().count("pm4_unknown_opcode", PACKET3_UNMAP_QUEUES), 1u);
 }
 
 TEST_F(MeTest, UnmappingSavesThePointersAndMappingGoesOnThere) {
@@ -210,7 +212,8 @@ TEST_F(MeTest, QueuesThatAreNotThereAreRefused) {
     bench.memory.break_page(0, mqd);
     map(0);
     EXPECT_FALSE(bench.me.ring_doorbell(doorbell, 5));
-    EXPECT_EQ(bench.mec.oddities().count("map_graphics_queue_failed", PACKET3_MAP_QUEUES), 3u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("map_graphics_queue_failed", PACKET3_MAP_QUEUES),
+              3u);
 }
 
 TEST_F(MeTest, AQueueThatHangsIsResetAloneAndMappedAgain) {

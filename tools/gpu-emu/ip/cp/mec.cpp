@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see mec.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/mec.h"
 
@@ -15,11 +14,11 @@ Mec::Mec(const EngineContext& context, XccGroup& xccs, Me* me, std::span<SdmaEng
       xccs_(xccs),
       name_(context.profile.working(HwId::GC).size() == 1 ? "mec"
                                                           : fmt::format("mec{}", context.xcc)),
-      oddities_(name_),
+      unhandled_(name_),
       slots_(context),
-      hws_(context, xccs, slots_, me, sdma, oddities_),
-      pm4_(context, hws_, oddities_),
-      aql_(context, oddities_) {
+      hws_(context, xccs, slots_, me, sdma, unhandled_),
+      pm4_(context, hws_, unhandled_),
+      aql_(context, unhandled_) {
     claim_registers();
     xccs.add(gc_layout(context.profile, context.xcc), *this, slots_);
 }
@@ -114,7 +113,7 @@ std::string Mec::describe() const {
                 queue.stream.in_ib() ? " in indirect buffer" : "");
         }
     }
-    return lines + hws_.describe() + oddities_.describe();
+    return lines + hws_.describe() + unhandled_.describe();
 }
 
 }  // namespace gpuemu

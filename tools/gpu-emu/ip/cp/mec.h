@@ -34,7 +34,7 @@ public:
 
     void reset();
     std::string describe() const;
-    const Oddities& oddities() const { return oddities_; }
+    const UnhandledPackets& unhandled_packets() const { return unhandled_; }
 
 private:
     void claim_registers();
@@ -44,7 +44,7 @@ private:
     const EngineContext& context_;
     XccGroup& xccs_;
     std::string name_;  // with the number of the XCC, if there are several
-    Oddities oddities_;
+    UnhandledPackets unhandled_;
     ComputeSlots slots_;
     Hws hws_;
     Pm4Executor pm4_;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see pm4.h.
 // Thread: pure functions.
 #include "gpu-emu/ip/cp/pm4.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see pm4_executor.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/pm4_executor.h"
 
@@ -20,8 +19,8 @@ constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
 
 }  // namespace
 
-Pm4Executor::Pm4Executor(const EngineContext& context, Oddities& oddities)
-    : context_(context), oddities_(oddities), gc_(gc_layout(context.profile, context.xcc)) {
+Pm4Executor::Pm4Executor(const EngineContext& context, UnhandledPackets& unhandled)
+    : context_(context), unhandled_(unhandled), gc_(gc_layout(context.profile, context.xcc)) {
     using enum pm4::Opcode;
     for (const pm4::Opcode no_effect :
          {PACKET3_NOP, PACKET3_SET_BASE, PACKET3_CLEAR_STATE, PACKET3_DISPATCH_DIRECT,
@@ -49,8 +48,8 @@ Pm4Executor::Pm4Executor(const EngineContext& context, Oddities& oddities)
     add(PACKET3_PRED_EXEC, &Pm4Executor::pred_exec, 1);
 }
 
-Pm4Executor::Pm4Executor(const EngineContext& context, Hws& hws, Oddities& oddities)
-    : Pm4Executor(context, oddities) {
+Pm4Executor::Pm4Executor(const EngineContext& context, Hws& hws, UnhandledPackets& unhandled)
+    : Pm4Executor(context, unhandled) {
     using enum pm4::Opcode;
     hws_ = &hws;
     add(PACKET3_SET_RESOURCES, &Pm4Executor::set_resources, 7, true);
@@ -74,7 +73,7 @@ Step Pm4Executor::step(ComputeQueue& queue, Budget& budget) {
     const uint32_t dwords = pm4::packet_dwords(header);
     if (dwords > queue.stream.available()) {
         if (queue.stream.drop_if_endless(dwords)) {
-            oddities_.note("pm4_packet_beyond_buffer", pm4::PACKET_OPCODE::get(header));
+            unhandled_.note("pm4_packet_beyond_buffer", pm4::PACKET_OPCODE::get(header));
             return Step::done;
         }
         return Step::wait;
@@ -105,7 +104,7 @@ Step Pm4Executor::fetch_failed(ComputeQueue& queue) {
     if (!queue.stream.in_ib()) {
         return Step::wait;
     }
-    oddities_.note("pm4_indirect_buffer_fault", pm4::PACKET3_INDIRECT_BUFFER);
+    unhandled_.note("pm4_indirect_buffer_fault", pm4::PACKET3_INDIRECT_BUFFER);
     queue.stream.leave_ib();
     return Step::done;
 }
@@ -119,15 +118,15 @@ Step Pm4Executor::execute(ComputeQueue& queue, uint32_t header, Body body, Budge
     }
     const Entry& entry = table_[opcode];
     if (entry.handler == nullptr) {
-        oddities_.note("pm4_unknown_opcode", opcode);
+        unhandled_.note("pm4_unknown_opcode", opcode);
         return Step::done;
     }
     if (body.size() < entry.body_dwords) {
-        oddities_.note("pm4_short_packet", opcode);
+        unhandled_.note("pm4_short_packet", opcode);
         return Step::done;
     }
     if (entry.privileged && queue.stream.vmid() != 0) {
-        oddities_.note("pm4_privileged_packet", opcode);
+        unhandled_.note("pm4_privileged_packet", opcode);
         return Step::done;
     }
     return (this->*entry.handler)(queue, body, budget);
@@ -178,12 +177,13 @@ Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
             if (one_address || data.size() == 1) {
                 // The KIQ's fence, among others.
                 const Port memory = port(queue);
-                memory.write32(address, told(context_.mutator, memory, compute_fence, data.back()));
+                memory.write32(address,
+                               mutated(context_.mutator, memory, compute_fence, data.back()));
             } else {
                 port(queue).write(address, std::as_bytes(data));
             }
             break;
-        default: oddities_.note("pm4_unsupported_dst_sel", pm4::PACKET3_WRITE_DATA); break;
+        default: unhandled_.note("pm4_unsupported_dst_sel", pm4::PACKET3_WRITE_DATA); break;
     }
     return Step::done;
 }
@@ -227,7 +227,7 @@ Step Pm4Executor::indirect_buffer(ComputeQueue& queue, Body body, Budget&) {
     // Only ME0 has a second level: Mesa's drivers call what does not change from the buffer of a
     // frame.
     if (calls && (queue.me() != 0 || queue.stream.in_ib2())) {
-        oddities_.note("pm4_nested_indirect_buffer", pm4::PACKET3_INDIRECT_BUFFER);
+        unhandled_.note("pm4_nested_indirect_buffer", pm4::PACKET3_INDIRECT_BUFFER);
         return Step::done;
     }
     // A user's queue cannot name another VMID, nor can a buffer that runs in one.
@@ -263,7 +263,7 @@ Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
         case pm4::IMMEDIATE_DATA_SRC: value = source; break;
         case pm4::GPU_CLOCK_COUNT_SRC: value = context_.gpu_clock(); break;
         default:
-            oddities_.note("pm4_unsupported_src_sel", pm4::PACKET3_COPY_DATA);
+            unhandled_.note("pm4_unsupported_src_sel", pm4::PACKET3_COPY_DATA);
             return Step::done;
     }
     const auto low = static_cast<uint32_t>(value);
@@ -281,7 +281,7 @@ Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
         case pm4::MEMORY_DST:
             wide ? port(queue).write64(destination, value) : port(queue).write32(destination, low);
             break;
-        default: oddities_.note("pm4_unsupported_dst_sel", pm4::PACKET3_COPY_DATA); break;
+        default: unhandled_.note("pm4_unsupported_dst_sel", pm4::PACKET3_COPY_DATA); break;
     }
     return Step::done;
 }
@@ -293,16 +293,16 @@ Step Pm4Executor::release_mem(ComputeQueue& queue, Body body, Budget&) {
         case pm4::DATA_SEL_NONE: break;
         case pm4::DATA_SEL_SEND_32_BIT_LOW:
             memory.write32(address & ~uint64_t{3},
-                           told(context_.mutator, memory, compute_fence, body[4]));
+                           mutated(context_.mutator, memory, compute_fence, body[4]));
             break;
         case pm4::DATA_SEL_SEND_64_BIT_DATA:
-            memory.write64(address & ~uint64_t{7},
-                           told(context_.mutator, memory, compute_fence, join(body[4], body[5])));
+            memory.write64(address & ~uint64_t{7}, mutated(context_.mutator, memory, compute_fence,
+                                                           join(body[4], body[5])));
             break;
         case pm4::DATA_SEL_SEND_GPU_CLOCK_COUNTER:
             memory.write64(address & ~uint64_t{7}, context_.gpu_clock());
             break;
-        default: oddities_.note("pm4_unsupported_data_sel", pm4::PACKET3_RELEASE_MEM); break;
+        default: unhandled_.note("pm4_unsupported_data_sel", pm4::PACKET3_RELEASE_MEM); break;
     }
     switch (pm4::RELEASE_MEM__INT_SEL::get(body[1])) {
         case pm4::INT_SEL_NONE:
@@ -312,7 +312,7 @@ Step Pm4Executor::release_mem(ComputeQueue& queue, Body body, Budget&) {
         case pm4::INT_SEL_UNCONDITIONALLY_SEND_INT_CTXID:
             context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_EOP_INTERRUPT, body[6]));
             break;
-        default: oddities_.note("pm4_unsupported_int_sel", pm4::PACKET3_RELEASE_MEM); break;
+        default: unhandled_.note("pm4_unsupported_int_sel", pm4::PACKET3_RELEASE_MEM); break;
     }
     return Step::done;
 }
@@ -322,7 +322,7 @@ Step Pm4Executor::dma_data(ComputeQueue& queue, Body body, Budget& budget) {
     const uint32_t destination_sel = pm4::DMA_DATA__DST_SEL::get(body[0]);
     if (source_sel == pm4::DMA_DATA__SEL__GDS || destination_sel == pm4::DMA_DATA__SEL__GDS ||
         pm4::DMA_DATA__ADDRESS_MODES::get(body[5]) != 0) {
-        oddities_.note("pm4_unsupported_dma_data", pm4::PACKET3_DMA_DATA);
+        unhandled_.note("pm4_unsupported_dma_data", pm4::PACKET3_DMA_DATA);
         return Step::done;
     }
     if (destination_sel == pm4::DMA_DATA__DST_SEL__NOWHERE) {
@@ -340,7 +340,7 @@ Step Pm4Executor::dma_data(ComputeQueue& queue, Body body, Budget& budget) {
 Step Pm4Executor::atomic_mem(ComputeQueue& queue, Body body, Budget&) {
     const uint32_t op = pm4::ATOMIC_MEM__ATOMIC::get(body[0]);
     if (!is_integer_atomic(op)) {
-        oddities_.note("pm4_unsupported_atomic", pm4::PACKET3_ATOMIC_MEM);
+        unhandled_.note("pm4_unsupported_atomic", pm4::PACKET3_ATOMIC_MEM);
         return Step::done;
     }
     const uint64_t comparand = join(body[5], body[6]);
@@ -396,7 +396,7 @@ Step Pm4Executor::run_list(ComputeQueue& queue, Body body, Budget&) {
     if (queue.stream.in_ib()) {
         // An over-subscribed list ends with a chain to itself (pm_create_runlist_ib()): the next
         // time slice.
-        oddities_.note("hws_oversubscribed_run_list", pm4::PACKET3_RUN_LIST);
+        unhandled_.note("hws_oversubscribed_run_list", pm4::PACKET3_RUN_LIST);
         return Step::done;
     }
     hws_->begin_run_list();
@@ -447,7 +447,7 @@ uint32_t Pm4Executor::read_register(uint32_t dword) const {
 }
 
 bool Pm4Executor::refuse_register(const ComputeQueue& queue, pm4::Opcode opcode) {
-    oddities_.note("pm4_register_refused", opcode);
+    unhandled_.note("pm4_register_refused", opcode);
     if (queue.stream.vmid() == 0) {
         return false;
     }

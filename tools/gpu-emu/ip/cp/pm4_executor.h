@@ -27,9 +27,9 @@ namespace gpuemu {
 class Pm4Executor {
 public:
     /// Of the MEC: its firmware carries out the packets of the scheduler, too.
-    Pm4Executor(const EngineContext& context, Hws& hws, Oddities& oddities);
+    Pm4Executor(const EngineContext& context, Hws& hws, UnhandledPackets& unhandled);
     /// Of a micro engine that has no scheduler: to it those are unknown packets.
-    Pm4Executor(const EngineContext& context, Oddities& oddities);
+    Pm4Executor(const EngineContext& context, UnhandledPackets& unhandled);
 
     /// The packet at the front of the queue, consumed when it is done.
     Step step(ComputeQueue& queue, Budget& budget);
@@ -80,7 +80,7 @@ private:
 
     const EngineContext& context_;
     Hws* hws_ = nullptr;
-    Oddities& oddities_;
+    UnhandledPackets& unhandled_;
     std::array<Entry, 256> table_;
     std::array<uint32_t, pm4::max_packet_dwords> packet_{};  // the one being executed
     GcLayout gc_;

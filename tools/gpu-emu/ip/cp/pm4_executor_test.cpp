@@ -52,7 +52,7 @@ TEST_F(Pm4ExecutorTest, SetRegistersStaysInItsSpace) {
     EXPECT_EQ(bench.registers.read(0x3000), 0u);
     EXPECT_EQ(bench.registers.read(0xa010), 3u);
     EXPECT_EQ(bench.registers.read(0x2020), 4u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_register_refused", PACKET3_SET_SH_REG), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_register_refused", PACKET3_SET_SH_REG), 1u);
     EXPECT_TRUE(bench.interrupts.entries.empty()) << "the kernel's own mistakes raise no fault";
 }
 
@@ -144,7 +144,8 @@ TEST_F(Pm4ExecutorTest, CopyData) {
     EXPECT_EQ(memory.at64(0x2118), 0x1234u);
     EXPECT_EQ(memory.at64(0x2120), bench.clock);
     EXPECT_EQ(bench.registers.read(scratch_reg0 + 2), 0xaau);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_unsupported_src_sel", PACKET3_COPY_DATA), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_unsupported_src_sel", PACKET3_COPY_DATA),
+              1u);
 }
 
 TEST_F(Pm4ExecutorTest, DmaDataCopiesAndFills) {
@@ -156,7 +157,8 @@ TEST_F(Pm4ExecutorTest, DmaDataCopiesAndFills) {
     EXPECT_EQ(memory.at32(0x7004), 4u) << "across a page";
     EXPECT_EQ(memory.at32(0x7108), 0xabcdef01u);
     EXPECT_EQ(memory.at32(0x710c), 0u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_unsupported_dma_data", PACKET3_DMA_DATA), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_unsupported_dma_data", PACKET3_DMA_DATA),
+              1u);
 }
 
 TEST_F(Pm4ExecutorTest, AtomicMemAddsAndLoops) {
@@ -223,8 +225,9 @@ TEST_F(Pm4ExecutorTest, NestedBuffersAreRefused) {
          4);
     EXPECT_EQ(bench.run_kiq(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2000, 4), 1u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_nested_indirect_buffer", PACKET3_INDIRECT_BUFFER),
-              1u);
+    EXPECT_EQ(
+        bench.mec.unhandled_packets().count("pm4_nested_indirect_buffer", PACKET3_INDIRECT_BUFFER),
+        1u);
 }
 
 TEST_F(Pm4ExecutorTest, AUserBufferReachesShaderRegistersOnly) {
@@ -258,7 +261,8 @@ TEST_F(Pm4ExecutorTest, AUserBufferReachesShaderRegistersOnly) {
     EXPECT_EQ(bench.registers.read(0x100), 0x5ec3e7u);
     EXPECT_EQ(bench.registers.read(0xc500), 0u);
     EXPECT_EQ(memory.at32(0x2000, 4), 0u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_privileged_packet", PACKET3_UNMAP_QUEUES), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_privileged_packet", PACKET3_UNMAP_QUEUES),
+              1u);
     ASSERT_EQ(bench.interrupts.entries.size(), 3u);
     EXPECT_EQ(bench.interrupts.entries[0].source_id, 184) << "privileged register fault";
 }
@@ -271,8 +275,8 @@ TEST_F(Pm4ExecutorTest, UnknownAndShortPacketsAreSkipped) {
     kiq.put({header(PACKET3_WRITE_DATA, 4), to_memory, 0x2000, 0, 1});
     EXPECT_EQ(bench.run_kiq(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2000), 1u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_unknown_opcode", 0x7f), 2u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_short_packet", PACKET3_RELEASE_MEM), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_unknown_opcode", 0x7f), 2u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_short_packet", PACKET3_RELEASE_MEM), 1u);
 }
 
 TEST_F(Pm4ExecutorTest, APacketBeyondItsBufferEndsTheBuffer) {
@@ -281,7 +285,8 @@ TEST_F(Pm4ExecutorTest, APacketBeyondItsBufferEndsTheBuffer) {
     EXPECT_EQ(bench.run_kiq(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2000, 4), 0u);
     EXPECT_EQ(memory.at32(0x2004), 2u);
-    EXPECT_EQ(bench.mec.oddities().count("pm4_packet_beyond_buffer", PACKET3_WRITE_DATA), 1u);
+    EXPECT_EQ(bench.mec.unhandled_packets().count("pm4_packet_beyond_buffer", PACKET3_WRITE_DATA),
+              1u);
 }
 
 TEST_F(Pm4ExecutorTest, AFaultInABufferGivesItUpButNotItsFence) {

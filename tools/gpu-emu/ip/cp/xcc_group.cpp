@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see xcc_group.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/cp/xcc_group.h"
 

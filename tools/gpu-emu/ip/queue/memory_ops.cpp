@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see memory_ops.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/queue/memory_ops.h"
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see packet_stream.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/queue/packet_stream.h"
 

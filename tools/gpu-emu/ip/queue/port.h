@@ -36,7 +36,7 @@ struct Port {
 /// What is written back in place of `value`. What a user's memory is told is the truth: the kernel
 /// does not rely on it.
 template <typename T>
-T told(Mutator& mutator, const Port& port, WriteBack what, T value) {
+T mutated(Mutator& mutator, const Port& port, WriteBack what, T value) {
     if (port.vmid == 0) {
         mutator.table(Surface::write_backs, what, std::as_writable_bytes(std::span(&value, 1)));
     }

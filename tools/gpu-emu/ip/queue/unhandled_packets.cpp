@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see unhandled_packets.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/queue/unhandled_packets.h"
 
@@ -8,18 +7,18 @@
 
 namespace gpuemu {
 
-void Oddities::note(std::string_view what, uint8_t opcode) {
+void UnhandledPackets::note(std::string_view what, uint8_t opcode) {
     if (counts_[{what, opcode}]++ == 0) {
         spdlog::warn("engine={} event={} opcode={:#04x} first=1", engine_, what, opcode);
     }
 }
 
-uint64_t Oddities::count(std::string_view what, uint8_t opcode) const {
+uint64_t UnhandledPackets::count(std::string_view what, uint8_t opcode) const {
     const auto found = counts_.find({what, opcode});
     return found == counts_.end() ? 0 : found->second;
 }
 
-std::string Oddities::describe() const {
+std::string UnhandledPackets::describe() const {
     std::string lines;
     for (const auto& [key, times] : counts_) {
         lines +=

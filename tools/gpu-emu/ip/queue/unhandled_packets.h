@@ -11,9 +11,9 @@
 
 namespace gpuemu {
 
-class Oddities {
+class UnhandledPackets {
 public:
-    explicit Oddities(std::string engine) : engine_(std::move(engine)) {}
+    explicit UnhandledPackets(std::string engine) : engine_(std::move(engine)) {}
 
     /// `what` is a string literal; `opcode` bounds the table to 256 entries of each.
     void note(std::string_view what, uint8_t opcode);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see sdma_engine.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/sdma/sdma_engine.h"
 
@@ -30,7 +29,10 @@ constexpr uint8_t ring_id_rlc = 2;
 }  // namespace
 
 SdmaEngine::SdmaEngine(const EngineContext& context, unsigned instance, const SdmaLayout& layout)
-    : context_(context), layout_(layout), name_(fmt::format("sdma{}", instance)), oddities_(name_) {
+    : context_(context),
+      layout_(layout),
+      name_(fmt::format("sdma{}", instance)),
+      unhandled_(name_) {
     RegisterFile& registers = context.registers;
     const auto add = [&](Reg first, unsigned index, std::string name, uint8_t ring_id) {
         const uint32_t dword = layout_.first_dword + first.offset + index * regs::queue_stride;
@@ -73,7 +75,7 @@ Step SdmaEngine::step(SdmaQueue& queue, Budget& budget) {
     const uint64_t needed = length ? length->total() : prefix.size() + 1;
     if (needed > queue.stream.available()) {
         if (queue.stream.drop_if_endless(needed)) {
-            oddities_.note("sdma_packet_beyond_buffer", sdma::OP::get(begin[0]));
+            unhandled_.note("sdma_packet_beyond_buffer", sdma::OP::get(begin[0]));
             return Step::done;
         }
         return Step::wait;
@@ -99,7 +101,7 @@ Step SdmaEngine::fetch_failed(SdmaQueue& queue) {
     if (!queue.stream.in_ib()) {
         return Step::wait;
     }
-    oddities_.note("sdma_indirect_buffer_fault", sdma::SDMA_OP_INDIRECT);
+    unhandled_.note("sdma_indirect_buffer_fault", sdma::SDMA_OP_INDIRECT);
     queue.stream.leave_ib();
     return Step::done;
 }
@@ -130,7 +132,7 @@ Step SdmaEngine::execute(SdmaQueue& queue, Packet packet, uint32_t payload_dword
 Step SdmaEngine::fence(const SdmaQueue& queue, Packet packet) {
     const Port memory = port(queue);
     memory.write32(join(packet[1], packet[2]) & ~uint64_t{3},
-                   told(context_.mutator, memory, sdma_fence, packet[3]));
+                   mutated(context_.mutator, memory, sdma_fence, packet[3]));
     return Step::done;
 }
 
@@ -174,7 +176,7 @@ Step SdmaEngine::write(SdmaQueue& queue, Packet packet, uint32_t payload_dwords,
 
 Step SdmaEngine::indirect(SdmaQueue& queue, Packet packet) {
     if (queue.stream.in_ib()) {
-        oddities_.note("sdma_nested_indirect_buffer", sdma::SDMA_OP_INDIRECT);
+        unhandled_.note("sdma_nested_indirect_buffer", sdma::SDMA_OP_INDIRECT);
         return Step::done;
     }
     // A user's queue cannot name another VMID.
@@ -213,7 +215,7 @@ Step SdmaEngine::poll_regmem(SdmaQueue& queue, Packet packet) {
     } else if (join(packet[1], packet[2]) == sdma::hdp_flush_address) {
         return Step::done;  // no write through the BAR is on its way
     } else if (queue.stream.vmid() != 0) {
-        oddities_.note("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM);
+        unhandled_.note("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM);
         return Step::done;
     } else {
         // A flush first asks: sdma_v4_4_2_ring_emit_hdp_flush() names the DONE register, then the
@@ -290,7 +292,7 @@ Step SdmaEngine::timestamp(const SdmaQueue& queue, Packet packet) {
 
 Step SdmaEngine::srbm_write(const SdmaQueue& queue, Packet packet) {
     if (queue.stream.vmid() != 0) {
-        oddities_.note("sdma_register_refused", sdma::SDMA_OP_SRBM_WRITE);
+        unhandled_.note("sdma_register_refused", sdma::SDMA_OP_SRBM_WRITE);
         return Step::done;
     }
     uint32_t mask = 0;
@@ -304,7 +306,7 @@ Step SdmaEngine::srbm_write(const SdmaQueue& queue, Packet packet) {
 }
 
 Step SdmaEngine::unsupported(Packet packet) {
-    oddities_.note("sdma_unsupported_packet", static_cast<uint8_t>(sdma::OP::get(packet[0])));
+    unhandled_.note("sdma_unsupported_packet", static_cast<uint8_t>(sdma::OP::get(packet[0])));
     return Step::done;
 }
 
@@ -362,7 +364,7 @@ std::string SdmaEngine::describe() const {
                                  queue.stream.rptr(), queue.stream.wptr());
         }
     }
-    return lines + oddities_.describe();
+    return lines + unhandled_.describe();
 }
 
 SdmaQueue* SdmaEngine::queue_of(uint32_t dword) {

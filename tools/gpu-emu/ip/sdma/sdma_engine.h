@@ -41,7 +41,7 @@ public:
     /// All queues gone, all registers zero, as after power-on or the reset of this engine alone.
     void reset();
     std::string describe() const;
-    const Oddities& oddities() const { return oddities_; }
+    const UnhandledPackets& unhandled_packets() const { return unhandled_; }
 
 private:
     using Packet = std::span<const uint32_t>;
@@ -73,7 +73,7 @@ private:
     const EngineContext& context_;
     SdmaLayout layout_;
     std::string name_;
-    Oddities oddities_;
+    UnhandledPackets unhandled_;
     std::vector<SdmaQueue> queues_;
     size_t next_ = 0;  // queue whose turn it is
 

@@ -193,7 +193,8 @@ TEST_P(SdmaEngineTest, AtomicsAndTheirLoop) {
     memory.put64(0x2008, 7);
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(memory.at64(0x2008), 1u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_unsupported_packet", sdma::SDMA_OP_ATOMIC), 1u);
+    EXPECT_EQ(
+        bench.sdma0.unhandled_packets().count("sdma_unsupported_packet", sdma::SDMA_OP_ATOMIC), 1u);
 }
 
 TEST_P(SdmaEngineTest, TimestampAndRegisterWrite) {
@@ -212,15 +213,21 @@ TEST_P(SdmaEngineTest, AUserBufferReachesNoRegister) {
     call({14 | 0xfu << 28, scratch, 1, 8 | 3u << 28, scratch << 2, 0, 9, ~0u, 0xfff << 16}, 4);
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(bench.registers.read(scratch), 0u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_register_refused", sdma::SDMA_OP_SRBM_WRITE), 1u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM), 1u);
+    EXPECT_EQ(
+        bench.sdma0.unhandled_packets().count("sdma_register_refused", sdma::SDMA_OP_SRBM_WRITE),
+        1u);
+    EXPECT_EQ(
+        bench.sdma0.unhandled_packets().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM),
+        1u);
 }
 
 TEST_P(SdmaEngineTest, AUserBufferHasHdpFlushed) {
     call({8, 0, 0x80000000, 0, 0, 0, 5, 0x2000, 0, 7}, 4);
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2000, 4), 7u) << "goes on behind the flush";
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM), 0u);
+    EXPECT_EQ(
+        bench.sdma0.unhandled_packets().count("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM),
+        0u);
 }
 
 TEST_P(SdmaEngineTest, WhatIsNotModelledIsSkippedAtItsLength) {
@@ -237,8 +244,9 @@ TEST_P(SdmaEngineTest, WhatIsNotModelledIsSkippedAtItsLength) {
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2300), 1u) << "not out of step";
     EXPECT_EQ(memory.faults, 0u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_unsupported_packet", sdma::SDMA_OP_COPY), 2u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_unsupported_packet", 99), 1u);
+    EXPECT_EQ(bench.sdma0.unhandled_packets().count("sdma_unsupported_packet", sdma::SDMA_OP_COPY),
+              2u);
+    EXPECT_EQ(bench.sdma0.unhandled_packets().count("sdma_unsupported_packet", 99), 1u);
 }
 
 TEST_P(SdmaEngineTest, NestedAndTruncatedBuffers) {
@@ -247,9 +255,12 @@ TEST_P(SdmaEngineTest, NestedAndTruncatedBuffers) {
     EXPECT_EQ(run(), Turn::idle);
     EXPECT_EQ(memory.at32(0x2000, 4), 1u);
     EXPECT_EQ(memory.at32(0x2008), 1u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_nested_indirect_buffer", sdma::SDMA_OP_INDIRECT),
+    EXPECT_EQ(bench.sdma0.unhandled_packets().count("sdma_nested_indirect_buffer",
+                                                    sdma::SDMA_OP_INDIRECT),
               1u);
-    EXPECT_EQ(bench.sdma0.oddities().count("sdma_packet_beyond_buffer", sdma::SDMA_OP_FENCE), 1u);
+    EXPECT_EQ(
+        bench.sdma0.unhandled_packets().count("sdma_packet_beyond_buffer", sdma::SDMA_OP_FENCE),
+        1u);
 }
 
 TEST_P(SdmaEngineTest, FaultsInTheMiddle) {

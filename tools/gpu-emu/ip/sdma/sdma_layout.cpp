@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see sdma_layout.h.
 // Thread: values.
 #include "gpu-emu/ip/sdma/sdma_layout.h"
 

@@ -70,7 +70,7 @@ TEST(Sdma5, InvalidatesAndFlushesAndReachesMemoryThroughTheGcHub) {
     EXPECT_EQ(bench.memory.hubs_used, std::set<Hub>{Hub::gfx});
     ASSERT_EQ(bench.interrupts.entries.size(), 1u);
     EXPECT_EQ(bench.interrupts.entries[0].client_id, 5);
-    EXPECT_EQ(engine.oddities().describe(), "");
+    EXPECT_EQ(engine.unhandled_packets().describe(), "");
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see sdma_packets.h.
 // Thread: pure functions.
 #include "gpu-emu/ip/sdma/sdma_packets.h"
 

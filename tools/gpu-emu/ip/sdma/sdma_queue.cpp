@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: see sdma_queue.h.
 // Thread: device loop only.
 #include "gpu-emu/ip/sdma/sdma_queue.h"
 
@@ -123,7 +122,7 @@ void SdmaQueue::report_rptr(GpuMemory& memory, Mutator& mutator) {
     const uint64_t address = join(reg(RB_RPTR_ADDR_LO), reg(RB_RPTR_ADDR_HI));
     if (regs::RB_CNTL__RPTR_WRITEBACK_ENABLE::get(reg(RB_CNTL)) && address != 0) {
         const Port port{memory, hub_, vmid()};
-        port.write64(address, told(mutator, port, sdma_rptr, bytes));
+        port.write64(address, mutated(mutator, port, sdma_rptr, bytes));
     }
 }
 
