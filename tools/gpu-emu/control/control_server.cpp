@@ -167,12 +167,14 @@ std::string ControlServer::name_of(uint8_t region, uint64_t offset) const {
 }
 
 void ControlServer::broadcast(const json& event) {
+    thread_.check();
     for (const auto& client : clients_) {
         client->send(event);
     }
 }
 
 json ControlServer::handle(const json& request) {
+    thread_.check();
     Answer answer = hp::fail("a request is an object with a text 'do'");
     if (request.is_object()) {
         if (const auto verb = text(request, "do")) {

@@ -19,6 +19,7 @@
 #include "lib/event_loop.h"
 #include "lib/json_connection.h"
 #include "lib/result.h"
+#include "lib/thread_rule.h"
 #include "lib/unix_socket.h"
 
 namespace gpuemu {
@@ -87,6 +88,7 @@ private:
     hp::UnixListener listener_;
     std::list<std::unique_ptr<hp::JsonConnection>> clients_;
     hp::EventLoop::Handle watch_;
+    hp::ThreadRule thread_;
 };
 
 }  // namespace gpuemu

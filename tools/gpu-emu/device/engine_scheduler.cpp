@@ -6,6 +6,7 @@
 namespace gpuemu {
 
 void EngineScheduler::kick(Engine& engine) {
+    thread_.check();
     const auto found = std::find_if(active_.begin(), active_.end(),
                                     [&](const Entry& entry) { return entry.engine == &engine; });
     if (found == active_.end()) {
@@ -16,6 +17,7 @@ void EngineScheduler::kick(Engine& engine) {
 }
 
 hp::EventLoop::Idle EngineScheduler::turn() {
+    thread_.check();
     using Idle = hp::EventLoop::Idle;
     Idle result = Idle::done;
     // By index and only those that are here now: an engine may kick others (and itself), and that

@@ -7,6 +7,7 @@
 
 #include "gpu-emu/device/engine.h"
 #include "lib/event_loop.h"
+#include "lib/thread_rule.h"
 
 namespace gpuemu {
 
@@ -31,6 +32,7 @@ private:
 
     std::vector<Entry> active_;
     bool paused_ = false;
+    hp::ThreadRule thread_;
 };
 
 }  // namespace gpuemu

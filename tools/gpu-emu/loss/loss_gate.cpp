@@ -133,6 +133,7 @@ void LossGate::reset_counters() {
 }
 
 void LossGate::tell_state(TraceKind event) {
+    thread_.check();
     engines_.set_paused(loss_.kind() != State::present);
     tell_presence();
     trace(event, no_region, 0, triggers_.accesses(), 0);
@@ -174,6 +175,7 @@ void LossGate::write(Region region, uint64_t offset, std::span<const std::byte> 
 }
 
 void LossGate::attach(PciHost& host) {
+    thread_.check();
     host_ = &host;
     triggers_.attached();
     ++attachments_;
@@ -187,6 +189,7 @@ void LossGate::attach(PciHost& host) {
 }
 
 void LossGate::detach() {
+    thread_.check();
     function_.detach();
     host_ = nullptr;
     tell_presence();
@@ -198,6 +201,7 @@ void LossGate::detach() {
 }
 
 void LossGate::reset() {
+    thread_.check();
     trace(TraceKind::reset, no_region, 0, 0, 0);
     if (!lost()) {
         function_.reset();
@@ -219,6 +223,7 @@ std::span<std::byte> LossGate::dma(uint64_t iova, uint64_t length, DmaAccess acc
 }
 
 void LossGate::raise_msi(unsigned vector) {
+    thread_.check();
     if (lost() || host_ == nullptr) {
         return;
     }
@@ -231,6 +236,7 @@ void LossGate::raise_msi(unsigned vector) {
 
 /// The access about to be made has its number; if it is the one, the device is gone before it.
 void LossGate::step(const Access& access) {
+    thread_.check();
     if (triggers_.due_at(access)) {
         vanish_at(access);
     }

@@ -21,6 +21,7 @@
 #include "gpu-emu/witness/trace_format.h"
 #include "lib/event_loop.h"
 #include "lib/result.h"
+#include "lib/thread_rule.h"
 
 namespace gpuemu {
 
@@ -143,6 +144,7 @@ private:
     AccessCounters total_{};
     AccessCounters after_loss_{};
     std::vector<FirstAccess> first_after_loss_;
+    hp::ThreadRule thread_;
 };
 
 }  // namespace gpuemu

@@ -89,6 +89,7 @@ void PeerLinks::accept_all() {
 }
 
 void PeerLinks::add(hp::Fd socket) {
+    thread_.check();
     make_room();
     if (const auto sent = introduce_to(socket); !sent) {
         hp::log::warning("a connection given up",
@@ -113,6 +114,7 @@ void PeerLinks::make_room() {
 }
 
 void PeerLinks::receive(std::list<Connection>::iterator connection) {
+    thread_.check();
     if (!connection->vram) {
         const auto taken = take_introduction(*connection);
         if (taken) {

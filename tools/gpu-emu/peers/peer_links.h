@@ -26,6 +26,7 @@
 #include "lib/event_loop.h"
 #include "lib/fd.h"
 #include "lib/result.h"
+#include "lib/thread_rule.h"
 #include "lib/unix_socket.h"
 
 namespace gpuemu {
@@ -114,6 +115,7 @@ private:
     std::optional<hp::UnixListener> listener_;
     hp::EventLoop::Handle listener_watch_;
     std::list<Connection> connections_;  // the latest last
+    hp::ThreadRule thread_;
 };
 
 }  // namespace gpuemu

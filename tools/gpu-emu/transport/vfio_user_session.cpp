@@ -95,6 +95,7 @@ VfioUserSession::VfioUserSession(PciFunction& function)
     : function_(function), irqs_(function.msi_vectors()) {}
 
 void VfioUserSession::handle(MessageFramer::Message& message, Reply& reply) {
+    thread_.check();
     ReplyWriter out(reply);
     const Header& header = message.header;
     if ((header.flags & vfio_user::header_type) != vfio_user::header_type_command) {

@@ -13,6 +13,7 @@
 #include "gpu-emu/transport/irq_sink.h"
 #include "gpu-emu/transport/message_framer.h"
 #include "gpu-emu/transport/vfio_user_protocol.h"
+#include "lib/thread_rule.h"
 
 namespace gpuemu {
 
@@ -63,6 +64,7 @@ private:
     DmaMap dma_map_;
     IrqSink irqs_;
     bool attached_ = false;
+    hp::ThreadRule thread_;
 };
 
 }  // namespace gpuemu
