@@ -22,14 +22,12 @@
 #include "gpu-emu/ip/nbio.h"
 #include "gpu-emu/ip/partitions.h"
 #include "gpu-emu/ip/psp.h"
-#include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/rlc.h"
 #include "gpu-emu/ip/rlcg.h"
 #include "gpu-emu/ip/smu.h"
 #include "gpu-emu/ip/smu_11_0_7.h"
 #include "gpu-emu/ip/smu_13_0_12.h"
 #include "gpu-emu/ip/smuio.h"
-#include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/ip/vm_hub.h"
 #include "gpu-emu/ip/xgmi.h"
 #include "gpu-emu/mem/frame_buffer.h"
@@ -436,34 +434,22 @@ const Vram& Gpu::vram() const {
     return impl_->vram;
 }
 
-hp::Result<void> Gpu::inject(const std::string& kind, const std::string& block,
-                             const std::string& severity) {
-    if (kind != "ras") {
-        return hp::fail("unknown fault '" + kind + "': this device knows ras");
-    }
+hp::Result<void> Gpu::inject(RasBlock block, RasSeverity severity) {
     if (impl_->profile.virtual_function) {
         return hp::fail("a virtual function has no RAS of its own: its host handles the errors");
     }
     if (impl_->profile.ip(HwId::MP1).major != 13) {
         return hp::fail("no RAS is modelled of " + impl_->profile.name);
     }
-    return impl_->ras.inject(block, severity);
+    impl_->ras.inject(block, severity);
+    return {};
 }
 
-hp::Result<void> Gpu::notify_guest(const std::string& what) {
+hp::Result<void> Gpu::notify_guest(HostNotification what) {
     if (impl_->vf_mailbox == nullptr) {
         return hp::fail("only a virtual function has a host");
     }
-    if (what == "flr") {
-        impl_->vf_mailbox->notify(HostNotification::flr);
-    } else if (what == "unrecoverable_error") {
-        impl_->vf_mailbox->notify(HostNotification::unrecoverable_error);
-    } else if (what == "unrecoverable_at_access") {
-        impl_->vf_mailbox->notify(HostNotification::unrecoverable_at_access);
-    } else {
-        return hp::fail("unknown notification '" + what +
-                        "': a host sends flr, unrecoverable_error or unrecoverable_at_access");
-    }
+    impl_->vf_mailbox->notify(what);
     return {};
 }
 

@@ -13,6 +13,8 @@
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/ip/ras.h"
+#include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/mem/peer_memory.h"
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/pci_function.h"
@@ -50,14 +52,12 @@ public:
     RegisterFile& registers();
     const Vram& vram() const;
 
-    /// Device-specific faults for the control socket: "ras" (block, "correctable" | "uncorrectable"
-    /// | "poison"). One clear error for what is not known.
-    hp::Result<void> inject(const std::string& kind, const std::string& block,
-                            const std::string& severity);
+    /// A hardware error: Ras. One clear error for a GPU whose errors are not modelled.
+    hp::Result<void> inject(RasBlock block, RasSeverity severity);
 
-    /// The host of a virtual function tells its guest "flr" or "unrecoverable_error":
-    /// VfMailbox::notify(). One clear error for what is not known.
-    hp::Result<void> notify_guest(const std::string& what);
+    /// The host of a virtual function tells its guest: VfMailbox::notify(). One clear error for a
+    /// GPU that has no host.
+    hp::Result<void> notify_guest(HostNotification what);
 
     /// The device lies from now on: Mutator::start(). Tables among the surfaces are put into VRAM
     /// again. One clear error for a surface that the device does not have.

@@ -95,16 +95,33 @@ json counter_object(const AccessCounters& counters) {
     return object;
 }
 
+json peer_object(const PeerStatus& status) {
+    return {{"node", status.node},
+            {"peers", status.peers},
+            {"reads", status.traffic.reads},
+            {"writes", status.traffic.writes},
+            {"absent", status.traffic.absent}};
+}
+
+/// The answer to a request that asks for nothing back.
+hp::Result<json> plain(const hp::Result<void>& done) {
+    if (!done) {
+        return tl::unexpected(done.error());
+    }
+    return json::object();
+}
+
 }  // namespace
 
-ControlServer::ControlServer(hp::EventLoop& loop, const std::string& socket_path, Device device)
-    : loop_(loop), device_(std::move(device)), listener_(open_or_throw(socket_path)) {
+ControlServer::ControlServer(hp::EventLoop& loop, const std::string& socket_path,
+                             Controllable& device)
+    : loop_(loop), device_(device), listener_(open_or_throw(socket_path)) {
     watch_ = loop_.watch(listener_.fd(), EPOLLIN, [this](uint32_t) { accept(); });
-    device_.gate.set_observer(this);
+    device_.gate().set_observer(this);
 }
 
 ControlServer::~ControlServer() {
-    device_.gate.set_observer(nullptr);
+    device_.gate().set_observer(nullptr);
 }
 
 void ControlServer::accept() {
@@ -161,7 +178,7 @@ void ControlServer::vanished(const Vanishing& how) {
 
 /// The register's name; empty where there is none.
 std::string ControlServer::name_of(uint8_t region, uint64_t offset) const {
-    return region == static_cast<uint8_t>(Region::bar5) && device_.register_name
+    return region == static_cast<uint8_t>(Region::bar5)
                ? device_.register_name(static_cast<uint32_t>(offset / 4))
                : std::string();
 }
@@ -282,7 +299,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         if (known.name != verb) {
             continue;
         }
-        if (device_.black_hole) {
+        if (device_.is_black_hole()) {
             return hp::fail(fmt::format("a black hole is gone for ever, '{}' means nothing", verb));
         }
         uint64_t argument = 0;
@@ -293,46 +310,45 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
             }
             argument = *given;
         }
-        if (const auto done = known.change(device_.gate, argument); !done) {
-            return tl::unexpected(done.error());
-        }
-        return json::object();
+        return plain(known.change(device_.gate(), argument));
     }
     return hp::fail(fmt::format("unknown request '{}'", verb));
 }
 
 ControlServer::Answer ControlServer::status() const {
+    const DeviceStatus device = device_.device_status();
+    const LossGate& gate = device_.gate();
     json answer{
-        {"profile", device_.profile},
-        {"state", state_name(device_.gate.state())},
-        {"attached", device_.gate.attached()},
-        {"attachments", device_.gate.attachments()},
-        {"unknown_registers", device_.unknown_registers ? device_.unknown_registers() : 0},
-        {"engines", device_.describe_engines ? device_.describe_engines() : std::string()},
-        {"mutations", device_.mutations ? device_.mutations() : 0},
+        {"profile", device_.profile_name()},
+        {"state", state_name(gate.state())},
+        {"attached", gate.attached()},
+        {"attachments", gate.attachments()},
+        {"unknown_registers", device.unknown_registers},
+        {"engines", device.engines},
+        {"mutations", device.mutations},
     };
-    if (device_.hive) {
-        answer["hive"] = device_.hive();
+    if (device.hive) {
+        answer["hive"] = peer_object(*device.hive);
     }
-    if (device_.pcie_switch) {
-        answer["switch"] = device_.pcie_switch();
+    if (device.pcie_switch) {
+        answer["switch"] = peer_object(*device.pcie_switch);
     }
     return answer;
 }
 
 ControlServer::Answer ControlServer::counters(const json& request) {
     json first = json::array();
-    for (const LossGate::FirstAccess& access : device_.gate.first_after_loss()) {
+    for (const LossGate::FirstAccess& access : device_.gate().first_after_loss()) {
         first.push_back(
             {{"t_us", access.since_loss_ns / 1000},
-             {"monotonic_us", (device_.gate.loss().lost_at_ns() + access.since_loss_ns) / 1000},
+             {"monotonic_us", (device_.gate().loss().lost_at_ns() + access.since_loss_ns) / 1000},
              {"kind", kind_name(access.kind)},
              {"region", access.region},
              {"offset", access.offset},
              {"name", name_of(access.region, access.offset)}});
     }
-    json answer{{"total", counter_object(device_.gate.total())},
-                {"after_loss", counter_object(device_.gate.after_loss())},
+    json answer{{"total", counter_object(device_.gate().total())},
+                {"after_loss", counter_object(device_.gate().after_loss())},
                 {"first_after_loss", std::move(first)}};
     const auto reset = request.find("reset");
     if (reset != request.end()) {
@@ -340,28 +356,34 @@ ControlServer::Answer ControlServer::counters(const json& request) {
             return hp::fail("'reset' has to be true or false");
         }
         if (reset->get<bool>()) {
-            device_.gate.reset_counters();
+            device_.gate().reset_counters();
         }
     }
     return answer;
 }
 
+hp::Result<void> ControlServer::device_is_there() const {
+    if (device_.is_black_hole()) {
+        return hp::fail("a black hole has no device behind it");
+    }
+    return device_.gate().loss().is_there();
+}
+
 ControlServer::Answer ControlServer::ras(const json& request) {
-    const auto block = text(request, "block");
-    const auto severity = text(request, "severity");
-    if (!block || !severity) {
+    const auto block_name = text(request, "block");
+    const auto severity_name = text(request, "severity");
+    if (!block_name || !severity_name) {
         return hp::fail("'block' and 'severity' have to be texts");
     }
-    if (!device_.inject) {
-        return hp::fail("this device has no RAS");
+    const auto block = parse_ras_block(*block_name);
+    if (!block) {
+        return tl::unexpected(block.error());
     }
-    if (device_.gate.state() == LossGate::State::ones) {
-        return hp::fail("the device is gone; restore it first");
+    const auto severity = parse_ras_severity(*severity_name);
+    if (!severity) {
+        return tl::unexpected(severity.error());
     }
-    if (const auto done = device_.inject("ras", *block, *severity); !done) {
-        return tl::unexpected(done.error());
-    }
-    return json::object();
+    return plain(device_is_there().and_then([&] { return device_.inject(*block, *severity); }));
 }
 
 ControlServer::Answer ControlServer::interrupt(const json& request) {
@@ -383,38 +405,31 @@ ControlServer::Answer ControlServer::interrupt(const json& request) {
     if (vanish != request.end() && !vanish->is_boolean()) {
         return hp::fail("'vanish' has to be true or false");
     }
-    if (!device_.interrupt) {
-        return hp::fail("this device has no interrupt ring");
+    const InterruptEntry entry{.client_id = static_cast<uint8_t>(*client),
+                               .source_id = static_cast<uint8_t>(*source),
+                               .ring_id = static_cast<uint8_t>(*ring),
+                               .vmid = static_cast<uint8_t>(*vmid),
+                               .node_id = static_cast<uint8_t>(*node)};
+    if (const auto there = device_is_there(); !there) {
+        return tl::unexpected(there.error());
     }
-    if (device_.gate.state() == LossGate::State::ones) {
-        return hp::fail("the device is gone; restore it first");
-    }
-    device_.interrupt({.client_id = static_cast<uint8_t>(*client),
-                       .source_id = static_cast<uint8_t>(*source),
-                       .ring_id = static_cast<uint8_t>(*ring),
-                       .vmid = static_cast<uint8_t>(*vmid),
-                       .node_id = static_cast<uint8_t>(*node)});
+    device_.interrupt(entry);
     if (vanish != request.end() && vanish->get<bool>()) {
-        device_.gate.vanish();
+        device_.gate().vanish();
     }
     return json::object();
 }
 
 ControlServer::Answer ControlServer::host_notification(const json& request) {
-    const auto what = text(request, "what");
+    const auto name = text(request, "what");
+    if (!name) {
+        return tl::unexpected(name.error());
+    }
+    const auto what = parse_host_notification(*name);
     if (!what) {
         return tl::unexpected(what.error());
     }
-    if (!device_.notify_guest) {
-        return hp::fail("this device has no host");
-    }
-    if (device_.gate.state() == LossGate::State::ones) {
-        return hp::fail("the device is gone; restore it first");
-    }
-    if (const auto done = device_.notify_guest(*what); !done) {
-        return tl::unexpected(done.error());
-    }
-    return json::object();
+    return plain(device_is_there().and_then([&] { return device_.notify_guest(*what); }));
 }
 
 ControlServer::Answer ControlServer::hostile(const json& request) {
@@ -424,16 +439,8 @@ ControlServer::Answer ControlServer::hostile(const json& request) {
     if (!seed || !rate || !wanted) {
         return tl::unexpected(!seed ? seed.error() : !rate ? rate.error() : wanted.error());
     }
-    if (!device_.make_hostile) {
-        return hp::fail("this device cannot lie");
-    }
-    if (device_.gate.state() == LossGate::State::ones) {
-        return hp::fail("the device is gone; restore it first");
-    }
-    if (const auto done = device_.make_hostile(*seed, *wanted, *rate); !done) {
-        return tl::unexpected(done.error());
-    }
-    return json::object();
+    return plain(
+        device_is_there().and_then([&] { return device_.make_hostile(*seed, *wanted, *rate); }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {
@@ -441,10 +448,11 @@ ControlServer::Answer ControlServer::count_in_vram(const json& request) {
     if (!value) {
         return tl::unexpected(value.error());
     }
-    if (!device_.count_in_vram) {
-        return hp::fail("this device has no VRAM");
+    const auto count = device_.count_in_vram(static_cast<uint32_t>(*value));
+    if (!count) {
+        return tl::unexpected(count.error());
     }
-    return json{{"count", device_.count_in_vram(static_cast<uint32_t>(*value))}};
+    return json{{"count", *count}};
 }
 
 ControlServer::Answer ControlServer::mark(const json& request) {
@@ -452,18 +460,15 @@ ControlServer::Answer ControlServer::mark(const json& request) {
     if (!label) {
         return tl::unexpected(label.error());
     }
-    if (device_.trace == nullptr) {
+    if (device_.trace() == nullptr) {
         return hp::fail("no trace is written; start the emulator with --trace");
     }
-    device_.trace->mark(*label);
+    device_.trace()->mark(*label);
     return json::object();
 }
 
 ControlServer::Answer ControlServer::shut_down() {
-    if (!device_.shutdown) {
-        return hp::fail("this emulator cannot be shut down from here");
-    }
-    device_.shutdown();  // ends the loop after this turn: the answer goes out before
+    device_.shut_down();
     return json::object();
 }
 

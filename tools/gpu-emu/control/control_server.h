@@ -5,17 +5,13 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <span>
 #include <string>
 
-#include "gpu-emu/hostile/mutator.h"
-#include "gpu-emu/ip/interrupt_sink.h"
+#include "gpu-emu/control/controllable.h"
 #include "gpu-emu/loss/loss_gate.h"
-#include "gpu-emu/witness/access_trace.h"
 #include "lib/event_loop.h"
 #include "lib/json_connection.h"
 #include "lib/result.h"
@@ -26,33 +22,9 @@ namespace gpuemu {
 
 class ControlServer : public LossObserver {
 public:
-    /// What is controlled. The functions may be empty where the device has no such thing.
-    struct Device {
-        LossGate& gate;
-        AccessTrace* trace = nullptr;
-        std::string profile;
-        bool black_hole = false;  // is gone for ever: the loss model has nothing to do
-        std::function<std::string(uint32_t dword)> register_name;
-        std::function<size_t()> unknown_registers;
-        std::function<std::string()> describe_engines;
-        std::function<hp::Result<void>(const std::string& kind, const std::string& block,
-                                       const std::string& severity)>
-            inject;
-        std::function<void(const InterruptEntry& entry)> interrupt;
-        std::function<hp::Result<void>(const std::string& what)> notify_guest = {};
-        std::function<hp::Result<void>(uint64_t seed, std::span<const Surface> surfaces,
-                                       uint64_t rate)>
-            make_hostile = {};
-        std::function<uint64_t()> mutations = {};
-        std::function<uint64_t(uint32_t word)> count_in_vram = {};
-        std::function<nlohmann::json()> hive = {};         // what `status` says of it
-        std::function<nlohmann::json()> pcie_switch = {};  // the same
-        std::function<void()> shutdown;
-    };
-
     /// Listens at once; throws std::runtime_error with one clear line when it cannot (start-up).
-    /// Becomes the gate's observer. `loop` and what `device` refers to outlive it.
-    ControlServer(hp::EventLoop& loop, const std::string& socket_path, Device device);
+    /// Becomes the gate's observer. `loop` and `device` outlive it.
+    ControlServer(hp::EventLoop& loop, const std::string& socket_path, Controllable& device);
     ~ControlServer() override;
 
     /// Carries out one request; the answer has no `id` yet. Public as the unit of the protocol.
@@ -82,9 +54,10 @@ private:
     Answer count_in_vram(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);
     Answer shut_down();
+    hp::Result<void> device_is_there() const;
 
     hp::EventLoop& loop_;
-    Device device_;
+    Controllable& device_;
     hp::UnixListener listener_;
     std::list<std::unique_ptr<hp::JsonConnection>> clients_;
     hp::EventLoop::Handle watch_;

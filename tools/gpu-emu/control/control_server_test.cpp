@@ -8,8 +8,11 @@
 #include <array>
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "gpu-emu/testing/toy_function.h"
@@ -24,6 +27,70 @@ namespace {
 using nlohmann::json;
 using namespace std::chrono_literals;
 
+/// A device that remembers what was asked of it.
+class ToyDevice : public Controllable {
+public:
+    ToyDevice(LossGate& gate, AccessTrace& trace, hp::EventLoop& loop)
+        : gate_(gate), trace_(trace), loop_(loop) {}
+
+    LossGate& gate() override { return gate_; }
+    AccessTrace* trace() override { return &trace_; }
+    const std::string& profile_name() const override { return name_; }
+    bool is_black_hole() const override { return black_hole; }
+    std::string register_name(uint32_t dword) const override { return dword == 2 ? "regTOY" : ""; }
+    DeviceStatus device_status() const override {
+        return {.unknown_registers = 7,
+                .engines = "none",
+                .mutations = 3,
+                .hive = {},
+                .pcie_switch = behind_switch};
+    }
+    hp::Result<void> inject(RasBlock block, RasSeverity severity) override {
+        if (block == RasBlock::gfx) {
+            return hp::fail("no such block");
+        }
+        injected.emplace_back(block, severity);
+        return {};
+    }
+    void interrupt(const InterruptEntry& entry) override {
+        interrupts.push_back(entry);
+        gone_at_interrupt = gate_.state() == LossGate::State::ones;
+    }
+    hp::Result<void> notify_guest(HostNotification what) override {
+        notified.push_back(what);
+        return {};
+    }
+    hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
+                                  uint64_t rate) override {
+        hostile_seed = seed;
+        hostile_surfaces.assign(surfaces.begin(), surfaces.end());
+        hostile_rate = rate;
+        return {};
+    }
+    hp::Result<uint64_t> count_in_vram(uint32_t word) override {
+        if (black_hole) {
+            return hp::fail("no VRAM");
+        }
+        return word == 0x600d600d ? 2 : 0;
+    }
+    void shut_down() override { loop_.stop(); }
+
+    bool black_hole = false;
+    std::optional<PeerStatus> behind_switch;
+    std::vector<std::pair<RasBlock, RasSeverity>> injected;
+    std::vector<HostNotification> notified;
+    std::vector<InterruptEntry> interrupts;
+    bool gone_at_interrupt = false;
+    uint64_t hostile_seed = 0, hostile_rate = 0;
+    std::vector<Surface> hostile_surfaces;
+
+private:
+    LossGate& gate_;
+    AccessTrace& trace_;
+    hp::EventLoop& loop_;
+    std::string name_ = "toy";
+};
+
 class ControlServerTest : public testing::Test {
 protected:
     void SetUp() override {
@@ -32,52 +99,8 @@ protected:
         gate = std::make_unique<LossGate>(
             function, engines, loop,
             LossGate::Options{.trace = trace.get(), .on_vanish = {}, .config_survives = false});
-        start(false);
-    }
-
-    void start(bool black_hole) {
-        server.reset();
-        server = std::make_unique<ControlServer>(
-            loop, path,
-            ControlServer::Device{
-                .gate = *gate,
-                .trace = trace.get(),
-                .profile = "toy",
-                .black_hole = black_hole,
-                .register_name = [](uint32_t dword) { return dword == 2 ? "regTOY" : ""; },
-                .unknown_registers = [] { return 7; },
-                .describe_engines = [] { return "none"; },
-                .inject = [this](const std::string& kind, const std::string& block,
-                                 const std::string& severity) -> hp::Result<void> {
-                    if (block != "umc") {
-                        return hp::fail("no such block");
-                    }
-                    injected = kind + "/" + block + "/" + severity;
-                    return {};
-                },
-                .interrupt =
-                    [this](const InterruptEntry& entry) {
-                        interrupts.push_back(entry);
-                        gone_at_interrupt = gate->state() == LossGate::State::ones;
-                    },
-                .notify_guest = [this](const std::string& what) -> hp::Result<void> {
-                    if (what != "flr") {
-                        return hp::fail("no such message");
-                    }
-                    notified = what;
-                    return {};
-                },
-                .make_hostile = [this](uint64_t seed, std::span<const Surface> surfaces,
-                                       uint64_t rate) -> hp::Result<void> {
-                    hostile_seed = seed;
-                    hostile_surfaces.assign(surfaces.begin(), surfaces.end());
-                    hostile_rate = rate;
-                    return {};
-                },
-                .mutations = [] { return 3; },
-                .count_in_vram = [](uint32_t word) { return word == 0x600d600d ? 2 : 0; },
-                .shutdown = [this] { loop.stop(); },
-            });
+        device = std::make_unique<ToyDevice>(*gate, *trace, loop);
+        server = std::make_unique<ControlServer>(loop, path, *device);
     }
 
     bool ok(const json& request) { return server->handle(request).at("ok").get<bool>(); }
@@ -90,23 +113,19 @@ protected:
     ToyHost host;
     std::unique_ptr<AccessTrace> trace;
     std::unique_ptr<LossGate> gate;
+    std::unique_ptr<ToyDevice> device;
     std::unique_ptr<ControlServer> server;
-    std::string injected, notified;
-    std::vector<InterruptEntry> interrupts;
-    bool gone_at_interrupt = false;
-    uint64_t hostile_seed = 0, hostile_rate = 0;
-    std::vector<Surface> hostile_surfaces;
 };
 
 TEST_F(ControlServerTest, InterruptMayBeTheLastThatIsHeardOfTheDevice) {
     const json last{
         {"do", "interrupt"}, {"client", 2}, {"source", 3}, {"ring", 1}, {"vanish", true}};
     EXPECT_TRUE(ok(last));
-    ASSERT_EQ(interrupts.size(), 1U);
-    EXPECT_EQ(interrupts[0].client_id, 2);
-    EXPECT_EQ(interrupts[0].source_id, 3);
-    EXPECT_EQ(interrupts[0].ring_id, 1);
-    EXPECT_FALSE(gone_at_interrupt) << "it is sent, and then the device vanishes";
+    ASSERT_EQ(device->interrupts.size(), 1U);
+    EXPECT_EQ(device->interrupts[0].client_id, 2);
+    EXPECT_EQ(device->interrupts[0].source_id, 3);
+    EXPECT_EQ(device->interrupts[0].ring_id, 1);
+    EXPECT_FALSE(device->gone_at_interrupt) << "it is sent, and then the device vanishes";
     EXPECT_EQ(gate->state(), LossGate::State::ones);
     EXPECT_EQ(server->handle(last)["error"], "the device is gone; restore it first");
 }
@@ -118,10 +137,10 @@ TEST_F(ControlServerTest, InterruptMayNameANodeAndAVmid) {
                     {"ring", 0},
                     {"node", 255},
                     {"vmid", 15}}));
-    ASSERT_EQ(interrupts.size(), 1U);
-    EXPECT_EQ(interrupts[0].node_id, 255);
-    EXPECT_EQ(interrupts[0].vmid, 15);
-    EXPECT_EQ(interrupts[0].pasid, 0);
+    ASSERT_EQ(device->interrupts.size(), 1U);
+    EXPECT_EQ(device->interrupts[0].node_id, 255);
+    EXPECT_EQ(device->interrupts[0].vmid, 15);
+    EXPECT_EQ(device->interrupts[0].pasid, 0);
     EXPECT_EQ(server->handle({{"do", "interrupt"},
                               {"client", 1},
                               {"source", 1},
@@ -139,15 +158,15 @@ TEST_F(ControlServerTest, InterruptWithoutItsNumbersIsRefused) {
                               {"ring", 1},
                               {"vanish", 1}})["error"],
               "'vanish' has to be true or false");
-    EXPECT_TRUE(interrupts.empty());
+    EXPECT_TRUE(device->interrupts.empty());
 }
 
 TEST_F(ControlServerTest, HostileReachesTheDevice) {
     EXPECT_TRUE(
         ok({{"do", "hostile"}, {"seed", 5}, {"surface", {"registers", "mailbox"}}, {"rate", 100}}));
-    EXPECT_EQ(hostile_seed, 5u);
-    EXPECT_EQ(hostile_rate, 100u);
-    EXPECT_EQ(hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
+    EXPECT_EQ(device->hostile_seed, 5u);
+    EXPECT_EQ(device->hostile_rate, 100u);
+    EXPECT_EQ(device->hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
     EXPECT_EQ(server->handle({{"do", "status"}})["mutations"], 3);
 }
 
@@ -179,7 +198,7 @@ TEST_F(ControlServerTest, HostileSaysWhatItWants) {
         server->handle(
             {{"do", "hostile"}, {"seed", 5}, {"surface", {"registers"}}, {"rate", 1}})["error"],
         "the device is gone; restore it first");
-    EXPECT_TRUE(hostile_surfaces.empty());
+    EXPECT_TRUE(device->hostile_surfaces.empty());
 }
 
 TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
@@ -193,6 +212,10 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
                             {"unknown_registers", 7},
                             {"mutations", 3},
                             {"engines", "none"}}));
+    device->behind_switch =
+        PeerStatus{.node = 1, .peers = {0, 2}, .traffic = {.reads = 3, .writes = 4, .absent = 5}};
+    EXPECT_EQ(server->handle({{"do", "status"}})["switch"],
+              (json{{"node", 1}, {"peers", {0, 2}}, {"reads", 3}, {"writes", 4}, {"absent", 5}}));
     EXPECT_TRUE(ok({{"do", "hang"}}));
     EXPECT_EQ(server->handle({{"do", "status"}})["state"], "hung");
     EXPECT_TRUE(ok({{"do", "vanish"}}));
@@ -258,9 +281,11 @@ TEST_F(ControlServerTest, CountersNameTheLateAccesses) {
 
 TEST_F(ControlServerTest, RasGoesToTheDevice) {
     EXPECT_TRUE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
-    EXPECT_EQ(injected, "ras/umc/poison");
-    EXPECT_EQ(server->handle({{"do", "ras"}, {"block", "x"}, {"severity", "poison"}})["error"],
+    EXPECT_EQ(device->injected, (std::vector{std::pair(RasBlock::umc, RasSeverity::poison)}));
+    EXPECT_EQ(server->handle({{"do", "ras"}, {"block", "gfx"}, {"severity", "poison"}})["error"],
               "no such block");
+    EXPECT_EQ(server->handle({{"do", "ras"}, {"block", "x"}, {"severity", "poison"}})["error"],
+              "unknown RAS block 'x': use umc, gfx or sdma");
     EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}}));
     gate->vanish();
     EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
@@ -268,9 +293,10 @@ TEST_F(ControlServerTest, RasGoesToTheDevice) {
 
 TEST_F(ControlServerTest, NotificationsAreTheHosts) {
     EXPECT_TRUE(ok({{"do", "host_notification"}, {"what", "flr"}}));
-    EXPECT_EQ(notified, "flr");
+    EXPECT_EQ(device->notified, std::vector{HostNotification::flr});
     EXPECT_EQ(server->handle({{"do", "host_notification"}, {"what", "x"}})["error"],
-              "no such message");
+              "unknown notification 'x': a host sends flr, unrecoverable_error or "
+              "unrecoverable_at_access");
     EXPECT_FALSE(ok({{"do", "host_notification"}}));
     gate->vanish();
     EXPECT_FALSE(ok({{"do", "host_notification"}, {"what", "flr"}}));
@@ -304,8 +330,11 @@ TEST_F(ControlServerTest, NonsenseIsAnErrorAndNoMore) {
 }
 
 TEST_F(ControlServerTest, ABlackHoleStaysWhatItIs) {
-    start(true);
+    device->black_hole = true;
     EXPECT_FALSE(ok({{"do", "restore"}}));
+    EXPECT_FALSE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
+    EXPECT_FALSE(ok({{"do", "vram_count"}, {"value", 1}}));
+    EXPECT_TRUE(device->injected.empty());
     EXPECT_FALSE(ok({{"do", "hang"}}));
     EXPECT_TRUE(ok({{"do", "counters"}}));
 }

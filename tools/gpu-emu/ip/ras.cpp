@@ -3,6 +3,7 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/ras.h"
 
+#include <string>
 #include <utility>
 
 namespace gpuemu {
@@ -46,33 +47,17 @@ constexpr uint8_t SOC15_IH_CLIENTID_SDMA0 = 0x08;
 constexpr uint8_t SOC15_IH_CLIENTID_DF = 0x17;
 constexpr uint8_t SDMA0_4_0__SRCID__SDMA_SRAM_ECC = 228;
 
-enum class Severity { correctable, uncorrectable, poison };
-
-hp::Result<Severity> parse_severity(const std::string& severity) {
-    if (severity == "correctable") {
-        return Severity::correctable;
-    }
-    if (severity == "uncorrectable") {
-        return Severity::uncorrectable;
-    }
-    if (severity == "poison") {
-        return Severity::poison;
-    }
-    return hp::fail("unknown RAS severity '" + severity +
-                    "': use correctable, uncorrectable or poison");
-}
-
-uint64_t status_bits(Severity severity) {
+uint64_t status_bits(RasSeverity severity) {
     constexpr uint64_t common = STATUS_VAL | STATUS_EN | STATUS_MISCV | STATUS_SYNDV;
     switch (severity) {
-        case Severity::correctable: return common | STATUS_CECC;
-        case Severity::uncorrectable: return common | STATUS_UC | STATUS_PCC | STATUS_UECC;
-        case Severity::poison: return common | STATUS_UECC | STATUS_DEFERRED;
+        case RasSeverity::correctable: return common | STATUS_CECC;
+        case RasSeverity::uncorrectable: return common | STATUS_UC | STATUS_PCC | STATUS_UECC;
+        case RasSeverity::poison: return common | STATUS_UECC | STATUS_DEFERRED;
     }
     return common;
 }
 
-AcaBank make_bank(uint64_t bank_ipid, Severity severity) {
+AcaBank make_bank(uint64_t bank_ipid, RasSeverity severity) {
     AcaBank bank{};
     bank[STATUS] = status_bits(severity);
     bank[MISC0] = MISC0_VALID | MISC0_ONE_ERROR;
@@ -81,6 +66,33 @@ AcaBank make_bank(uint64_t bank_ipid, Severity severity) {
 }
 
 }  // namespace
+
+hp::Result<RasBlock> parse_ras_block(std::string_view name) {
+    if (name == "umc") {
+        return RasBlock::umc;
+    }
+    if (name == "gfx") {
+        return RasBlock::gfx;
+    }
+    if (name == "sdma") {
+        return RasBlock::sdma;
+    }
+    return hp::fail("unknown RAS block '" + std::string(name) + "': use umc, gfx or sdma");
+}
+
+hp::Result<RasSeverity> parse_ras_severity(std::string_view name) {
+    if (name == "correctable") {
+        return RasSeverity::correctable;
+    }
+    if (name == "uncorrectable") {
+        return RasSeverity::uncorrectable;
+    }
+    if (name == "poison") {
+        return RasSeverity::poison;
+    }
+    return hp::fail("unknown RAS severity '" + std::string(name) +
+                    "': use correctable, uncorrectable or poison");
+}
 
 void AcaBankList::add(const AcaBank& bank) {
     if (pending_.size() == max_pending) {
@@ -121,42 +133,38 @@ void Ras::power_on() {
     injected_ = 0;
 }
 
-hp::Result<void> Ras::inject(const std::string& block, const std::string& severity_name) {
-    const auto severity = parse_severity(severity_name);
-    if (!severity) {
-        return tl::unexpected(severity.error());
-    }
+void Ras::inject(RasBlock block, RasSeverity severity) {
+    const bool poison = severity == RasSeverity::poison;
     AcaBank bank{};
-    if (block == "umc") {
-        bank = make_bank(ipid_umc0, *severity);
-        bank[STATUS] |= STATUS_ADDRV;
-        bank[ADDR] = (1 + injected_ % umc_rows) << MCA_UMC_ROW_SHIFT;
-    } else if (block == "gfx") {
-        bank = make_bank(ipid_smu_xcd0, *severity);
-    } else if (block == "sdma") {
-        bank = make_bank(ipid_smu_aid0, *severity);
-        bank[SYND] = synd_CODE_SDMA0;
-    } else {
-        return hp::fail("unknown RAS block '" + block + "': use umc, gfx or sdma");
+    switch (block) {
+        case RasBlock::umc:
+            bank = make_bank(ipid_umc0, severity);
+            bank[STATUS] |= STATUS_ADDRV;
+            bank[ADDR] = (1 + injected_ % umc_rows) << MCA_UMC_ROW_SHIFT;
+            break;
+        case RasBlock::gfx: bank = make_bank(ipid_smu_xcd0, severity); break;
+        case RasBlock::sdma:
+            bank = make_bank(ipid_smu_aid0, severity);
+            bank[SYND] = synd_CODE_SDMA0;
+            break;
     }
-    if (*severity == Severity::poison && block != "umc") {
+    if (poison && block != RasBlock::umc) {
         bank[STATUS] |= STATUS_POISON;  // consumed, not created
     }
     ++injected_;
 
-    if (*severity == Severity::uncorrectable) {
+    if (severity == RasSeverity::uncorrectable) {
         uncorrected_.add(bank);
         context_.fatal_error();
-        return {};
+        return;
     }
     corrected_.add(bank);
-    if (*severity == Severity::poison && block == "umc") {
+    if (poison && block == RasBlock::umc) {
         context_.interrupts.raise({.client_id = SOC15_IH_CLIENTID_DF, .source_id = 0});
-    } else if (*severity == Severity::poison && block == "sdma") {
+    } else if (poison && block == RasBlock::sdma) {
         context_.interrupts.raise(
             {.client_id = SOC15_IH_CLIENTID_SDMA0, .source_id = SDMA0_4_0__SRCID__SDMA_SRAM_ECC});
     }
-    return {};
 }
 
 }  // namespace gpuemu

@@ -20,7 +20,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
-#include <string>
+#include <string_view>
 
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "lib/result.h"
@@ -50,6 +50,13 @@ private:
     std::deque<AcaBank> taken_;
 };
 
+enum class RasBlock { umc, gfx, sdma };
+enum class RasSeverity { correctable, uncorrectable, poison };
+
+/// By their names. One clear error for what is none.
+hp::Result<RasBlock> parse_ras_block(std::string_view name);
+hp::Result<RasSeverity> parse_ras_severity(std::string_view name);
+
 class Ras {
 public:
     struct Context {
@@ -59,7 +66,7 @@ public:
 
     explicit Ras(Context context);
 
-    hp::Result<void> inject(const std::string& block, const std::string& severity);
+    void inject(RasBlock block, RasSeverity severity);
 
     AcaBankList& corrected() { return corrected_; }
     AcaBankList& uncorrected() { return uncorrected_; }

@@ -27,7 +27,7 @@ protected:
 };
 
 TEST_F(RasTest, CorrectableUmcErrorIsCountedWithoutAnEvent) {
-    ASSERT_TRUE(ras.inject("umc", "correctable"));
+    ras.inject(RasBlock::umc, RasSeverity::correctable);
     EXPECT_EQ(ras.uncorrected().query(), 0u);
     ASSERT_EQ(ras.corrected().query(), 1u);
     const uint64_t status = bank_register(ras.corrected(), 0, 1);
@@ -43,7 +43,7 @@ TEST_F(RasTest, CorrectableUmcErrorIsCountedWithoutAnEvent) {
 }
 
 TEST_F(RasTest, UncorrectableErrorIsFatal) {
-    ASSERT_TRUE(ras.inject("gfx", "uncorrectable"));
+    ras.inject(RasBlock::gfx, RasSeverity::uncorrectable);
     EXPECT_EQ(fatal_errors, 1);
     EXPECT_EQ(ras.corrected().query(), 0u);
     ASSERT_EQ(ras.uncorrected().query(), 1u);
@@ -56,7 +56,7 @@ TEST_F(RasTest, UncorrectableErrorIsFatal) {
 }
 
 TEST_F(RasTest, UmcPoisonIsDeferredAndTellsTheDriver) {
-    ASSERT_TRUE(ras.inject("umc", "poison"));
+    ras.inject(RasBlock::umc, RasSeverity::poison);
     ASSERT_EQ(ras.corrected().query(), 1u);
     const uint64_t status = bank_register(ras.corrected(), 0, 1);
     EXPECT_TRUE(bit(status, 44) && bit(status, 58));  // deferred, address valid
@@ -68,7 +68,7 @@ TEST_F(RasTest, UmcPoisonIsDeferredAndTellsTheDriver) {
 }
 
 TEST_F(RasTest, SdmaPoisonIsAnEccInterruptOfTheEngine) {
-    ASSERT_TRUE(ras.inject("sdma", "poison"));
+    ras.inject(RasBlock::sdma, RasSeverity::poison);
     ASSERT_EQ(ras.corrected().query(), 1u);
     EXPECT_TRUE(bit(bank_register(ras.corrected(), 0, 1), 43));
     EXPECT_EQ(bank_register(ras.corrected(), 0, 5) & 0xfffffffe, 0x03b30400u);
@@ -79,15 +79,15 @@ TEST_F(RasTest, SdmaPoisonIsAnEccInterruptOfTheEngine) {
 }
 
 TEST_F(RasTest, SuccessiveUmcErrorsAreInOtherRows) {
-    ASSERT_TRUE(ras.inject("umc", "poison"));
-    ASSERT_TRUE(ras.inject("umc", "poison"));
+    ras.inject(RasBlock::umc, RasSeverity::poison);
+    ras.inject(RasBlock::umc, RasSeverity::poison);
     ASSERT_EQ(ras.corrected().query(), 2u);
     EXPECT_NE(bank_register(ras.corrected(), 0, 2), bank_register(ras.corrected(), 1, 2));
 }
 
 TEST_F(RasTest, AQueryNeverSaysMoreThanTheDriverTakes) {
     for (int count = 0; count < 30; ++count) {
-        ASSERT_TRUE(ras.inject("umc", "correctable"));
+        ras.inject(RasBlock::umc, RasSeverity::correctable);
     }
     EXPECT_EQ(ras.corrected().query(), 11u);
     EXPECT_EQ(ras.corrected().query(), 11u);
@@ -96,7 +96,7 @@ TEST_F(RasTest, AQueryNeverSaysMoreThanTheDriverTakes) {
 }
 
 TEST_F(RasTest, DumpOutsideIsZero) {
-    ASSERT_TRUE(ras.inject("umc", "correctable"));
+    ras.inject(RasBlock::umc, RasSeverity::correctable);
     EXPECT_EQ(ras.corrected().dump(8), 0u);  // nothing taken yet
     ASSERT_EQ(ras.corrected().query(), 1u);
     EXPECT_EQ(ras.corrected().dump(1u << 16 | 8), 0u);
@@ -104,17 +104,18 @@ TEST_F(RasTest, DumpOutsideIsZero) {
 }
 
 TEST_F(RasTest, UnknownNamesAreOneClearError) {
-    const auto block = ras.inject("vcn", "poison");
+    const auto block = parse_ras_block("vcn");
     ASSERT_FALSE(block);
     EXPECT_NE(block.error().message.find("umc, gfx or sdma"), std::string::npos);
-    const auto severity = ras.inject("umc", "bad");
+    const auto severity = parse_ras_severity("bad");
     ASSERT_FALSE(severity);
     EXPECT_NE(severity.error().message.find("'bad'"), std::string::npos);
-    EXPECT_EQ(ras.corrected().query(), 0u);
+    EXPECT_EQ(parse_ras_block("sdma"), RasBlock::sdma);
+    EXPECT_EQ(parse_ras_severity("poison"), RasSeverity::poison);
 }
 
 TEST_F(RasTest, PowerOnForgets) {
-    ASSERT_TRUE(ras.inject("umc", "uncorrectable"));
+    ras.inject(RasBlock::umc, RasSeverity::uncorrectable);
     ras.power_on();
     EXPECT_EQ(ras.uncorrected().query(), 0u);
 }

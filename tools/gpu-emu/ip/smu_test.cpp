@@ -126,8 +126,8 @@ TEST_F(SmuTest, BadI2cTransactionsFail) {
 }
 
 TEST_F(SmuTest, AcaBanksAreReadByMessages) {
-    ASSERT_TRUE(ras.inject("umc", "poison"));
-    ASSERT_TRUE(ras.inject("sdma", "uncorrectable"));
+    ras.inject(RasBlock::umc, RasSeverity::poison);
+    ras.inject(RasBlock::sdma, RasSeverity::uncorrectable);
     send(0x3A);
     EXPECT_EQ(result, 1u);
     send(0x3B, 5 * 8 + 4);  // upper half of IPID

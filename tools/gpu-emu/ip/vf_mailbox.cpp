@@ -5,6 +5,7 @@
 
 #include <array>
 #include <span>
+#include <string>
 #include <utility>
 
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
@@ -44,6 +45,20 @@ static_assert(control_place < pf2vf_place);
 constexpr uint32_t GPU_CRIT_REGION_V1 = 1;  // fixed places in VRAM, see vf_data.h
 
 }  // namespace
+
+hp::Result<HostNotification> parse_host_notification(std::string_view name) {
+    if (name == "flr") {
+        return HostNotification::flr;
+    }
+    if (name == "unrecoverable_error") {
+        return HostNotification::unrecoverable_error;
+    }
+    if (name == "unrecoverable_at_access") {
+        return HostNotification::unrecoverable_at_access;
+    }
+    return hp::fail("unknown notification '" + std::string(name) +
+                    "': a host sends flr, unrecoverable_error or unrecoverable_at_access");
+}
 
 VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers, InterruptSink& interrupts,
                      std::function<void()> reset_function, Mutator& mutator)

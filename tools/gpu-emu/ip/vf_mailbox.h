@@ -7,12 +7,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/profiles/profile.h"
+#include "lib/result.h"
 
 namespace gpuemu {
 
@@ -25,6 +27,9 @@ enum class HostNotification {
     unrecoverable_error,  // it gives the function up: no request is granted any more
     unrecoverable_at_access,  // the same when the guest next asks for access to set the GPU up
 };
+
+/// By its name. One clear error for what is none.
+hp::Result<HostNotification> parse_host_notification(std::string_view name);
 
 class VfMailbox : public IpBlock {
 public:

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "gpu-emu/testing/test_memory.h"
 
 namespace gpuemu {
@@ -154,6 +156,13 @@ TEST_F(VfMailboxTest, AHostileHostLiesInMessageAndControl) {
     mutator.stop();
     mailbox.reset(ResetKind::mode1);
     EXPECT_EQ(event(), 7u) << "it does not believe its own lies";
+}
+
+TEST(HostNotification, UnknownNamesAreOneClearError) {
+    EXPECT_EQ(parse_host_notification("flr"), HostNotification::flr);
+    const auto unknown = parse_host_notification("bad_pages");
+    ASSERT_FALSE(unknown);
+    EXPECT_NE(unknown.error().message.find("'bad_pages'"), std::string::npos);
 }
 
 }  // namespace

@@ -28,6 +28,9 @@ public:
 
     const PeerTraffic& traffic() const { return traffic_; }
     std::vector<unsigned> present_peers() const { return links_.present_peers(); }
+    PeerStatus status() const {
+        return {.node = links_.group().node, .peers = present_peers(), .traffic = traffic_};
+    }
     std::size_t connections() const { return links_.connections(); }
 
 private:

@@ -63,6 +63,13 @@ struct PeerTraffic {
     uint64_t absent = 0;  // of both: there was nobody
 };
 
+/// Who is met, and what was asked of them.
+struct PeerStatus {
+    unsigned node = 0;            // this one
+    std::vector<unsigned> peers;  // that are there
+    PeerTraffic traffic;
+};
+
 class PeerLinks {
 public:
     /// Nobody is met yet.

@@ -48,6 +48,9 @@ public:
 
     const PeerTraffic& traffic() const { return traffic_; }
     std::vector<unsigned> present_peers() const { return links_.present_peers(); }
+    PeerStatus status() const {
+        return {.node = links_.group().node, .peers = present_peers(), .traffic = traffic_};
+    }
 
 private:
     void tell_address();

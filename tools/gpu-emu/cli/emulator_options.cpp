@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the options of amdgpu-emu, and what of them goes together.
+// Thread: one; start-up.
+#include "gpu-emu/cli/emulator_options.h"
+
+#include <bit>
+#include <stdexcept>
+
+#include "gpu-emu/peers/switch_port.h"
+#include "gpu-emu/profiles/profile.h"
+
+namespace gpuemu {
+namespace {
+
+/// Its place behind the switch, and in the hive of the profile.
+void seat(Profile& profile, const EmulatorOptions& options) {
+    const bool behind_switch = !options.pcie_switch.empty();
+    if (behind_switch && options.black_hole) {
+        throw std::runtime_error("--switch is for GPUs");
+    }
+    if (behind_switch && (!options.node || *options.node >= SwitchPort::max_nodes)) {
+        throw std::runtime_error("--switch needs --node, less than " +
+                                 std::to_string(SwitchPort::max_nodes));
+    }
+    if (!profile.hive.in_hive() || options.black_hole) {
+        if (!options.hive.empty() || (options.node && !behind_switch)) {
+            throw std::runtime_error(
+                "--hive and --node are for GPUs of a profile that is in a hive");
+        }
+        return;
+    }
+    if (options.hive.empty() || !options.node) {
+        throw std::runtime_error("profile " + profile.name + " needs --hive and --node");
+    }
+    if (*options.node >= profile.hive.nodes) {
+        throw std::runtime_error("--node has to be less than " +
+                                 std::to_string(profile.hive.nodes) + ", the size of the hive");
+    }
+    if (profile.vram_bytes > profile.hive.segment_bytes) {
+        throw std::runtime_error("--vram-mib is more than the " +
+                                 std::to_string(profile.hive.segment_bytes >> 20) +
+                                 " that a GPU of the hive may have");
+    }
+    profile.hive.node = *options.node;
+}
+
+/// The profile asked for, with what the command line changes.
+Profile chosen_profile(const EmulatorOptions& options) {
+    const Profile* known = find_profile(options.profile);
+    if (known == nullptr) {
+        throw std::runtime_error("unknown profile '" + options.profile +
+                                 "'; --list-profiles names them");
+    }
+    Profile profile = *known;
+    if (options.device_id) {
+        profile.device_id = *options.device_id;
+    }
+    if (options.vram_mib) {
+        if (!std::has_single_bit(*options.vram_mib)) {
+            throw std::runtime_error("--vram-mib has to be a power of two");
+        }
+        profile.vram_bytes = *options.vram_mib << 20;
+    }
+    seat(profile, options);
+    return profile;
+}
+
+}  // namespace
+
+void declare(CLI::App& app, EmulatorOptions& options) {
+    app.add_option("--profile", options.profile, "GPU to be, see --list-profiles");
+    app.add_option("--socket", options.socket, "vfio-user socket for QEMU to connect to");
+    app.add_option("--control", options.control, "control socket (JSON lines)");
+    app.add_option("--trace", options.trace, "write every access to this file");
+    app.add_option("--eeprom", options.eeprom, "keep the RAS EEPROM in this file between runs");
+    app.add_option("--vram-mib", options.vram_mib, "VRAM in MiB, a power of two")
+        ->check(CLI::Range(1, 1 << 24));
+    app.add_option(
+           "--vram-bar", options.vram_bar,
+           "mapped: the guest reaches VRAM directly; trapped: every access is seen, and slow")
+        ->check(CLI::IsMember({"mapped", "trapped"}))
+        ->capture_default_str();
+    app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
+    app.add_option(
+        "--hive", options.hive,
+        "directory in which the GPUs of an XGMI hive meet, for a profile that is in one");
+    app.add_option("--switch", options.pcie_switch,
+                   "directory in which the GPUs behind one PCIe switch meet");
+    app.add_option("--node", options.node,
+                   "which GPU of its hive or behind its switch it is, from 0");
+    app.add_option("--spin-us", options.spin_us,
+                   "after an access, look for the next one that long before sleeping: faster, and "
+                   "takes a CPU")
+        ->check(CLI::Range(0, 1'000'000))
+        ->capture_default_str();
+    app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
+        ->capture_default_str();
+    app.add_flag("--black-hole", options.black_hole,
+                 "no GPU: the profile's BARs with nothing behind them");
+    app.add_flag("--die-with-parent", options.die_with_parent,
+                 "end when the process that started this one ends");
+    app.add_flag("--list-profiles", options.list_profiles, "name the profiles and exit");
+}
+
+Board::Options board_options(const EmulatorOptions& options) {
+    if (options.profile.empty() || options.socket.empty()) {
+        throw std::runtime_error("--profile and --socket are needed; --help tells more");
+    }
+    return {.profile = chosen_profile(options),
+            .socket = options.socket,
+            .control = options.control,
+            .trace = options.trace,
+            .eeprom = options.eeprom,
+            .hive = options.hive,
+            .pcie_switch = options.pcie_switch,
+            .node = options.node.value_or(0),
+            .map_vram = options.vram_bar == "mapped",
+            .black_hole = options.black_hole};
+}
+
+}  // namespace gpuemu
