@@ -6,7 +6,7 @@ JOBS     ?= $(shell nproc)
 CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/amdgpu-hotplug
 O        ?= build
 RESULTS  ?= results
-export JOBS
+export JOBS SETUP
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tools tools-asan fuzzers run check bench shell list clean clean-cache
@@ -15,28 +15,35 @@ help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 	@echo "  cache: $(CACHE)"
 
-setup: ## install the Debian packages that are missing (root or sudo)
+setup: ## install what is missing on this host (root or sudo); the others ask for what they need; SETUP=no: none of them does
 	@scripts/setup
 
-tools: setup ## emulator and harness, optimised
+tools: ## emulator and harness, optimised
+	@scripts/setup programs
 	@scripts/build programs $(O)/release
 
-tools-asan: setup ## emulator, harness and their tests under ASan and UBSan
+tools-asan: ## emulator, harness and their tests under ASan and UBSan
+	@scripts/setup tests
 	@scripts/build tests $(O)/asan -DSANITIZE=ON
 
-fuzzers: setup ## libFuzzer targets
+fuzzers: ## libFuzzer targets
+	@scripts/setup fuzzers
 	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON
 
-run: setup ## watch a real amdgpu lose an emulated MI300X, on the stock kernel and with the series (ROWS="surprise drm": not the flagship matrix)
+run: ## watch a real amdgpu lose an emulated MI300X, on the stock kernel and with the series (ROWS="surprise drm": not the flagship matrix)
+	@scripts/setup programs guest
 	@scripts/compare $(O) $(RESULTS) $(ROWS)
 
-check: setup ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel, and the series' KUnit tests and kselftest
+check: ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel, and the series' KUnit tests and kselftest
+	@scripts/setup
 	@scripts/check $(O) $(RESULTS)
 
-bench: setup ## figures: MMIO latency, removal times against nvme, probe, cycles per hour
+bench: ## figures: MMIO latency, removal times against nvme, probe, cycles per hour
+	@scripts/setup programs guest
 	@scripts/with-guest $(O) $(RESULTS) bench
 
-shell: setup ## a guest with two emulated GPUs and a shell on its console
+shell: ## a guest with two emulated GPUs and a shell on its console
+	@scripts/setup programs guest
 	@scripts/with-guest $(O) $(RESULTS) shell
 
 list: tools ## the scenarios
