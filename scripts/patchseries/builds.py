@@ -23,8 +23,8 @@ import sys
 import tempfile
 import time
 
+from patchseries.contents import CODE, Contents, key_of
 from patchseries.patch import SeriesError
-from patchseries.series import CODE, code_hash
 from patchseries.tree import Tree, run
 
 GUEST = pathlib.Path(__file__).resolve().parent.parent / "guest"
@@ -103,12 +103,12 @@ class Builder:
                     raise
         return process.returncode, said.splitlines()
 
-    def apply(self, name, patch, repository):
+    def apply(self, name, patch):
         """Apply PATCH. Headers keep their time, so that make compiles the files that PATCH touches: the others are for parse(). But not
         those that define something."""
-        headers = [self.path / path for path in patch.edited_files if path.endswith(".h")]
+        headers = [self.path / path for path in patch.files if path.endswith(".h") and path not in patch.new_files]
         times = {header: header.stat().st_mtime_ns for header in headers}
-        self.tree.apply(name, patch, repository)
+        self.tree.apply(None, name, patch)
         for header, nanoseconds in times.items():
             if not DEFINES.search(header.read_text()):
                 os.utime(header, ns=(nanoseconds, nanoseconds))
@@ -122,7 +122,7 @@ class Builder:
 
     def parse(self, patch, goals, jobs):
         """What the compiler says of the files below GOALS that include a header of PATCH, and that PATCH does not touch."""
-        headers = {path for path in patch.edited_files if self.path / path in self.held}
+        headers = {path for path in patch.files if self.path / path in self.held}
         if not headers:
             return []
         named = re.compile("|".join(re.escape("/" + pathlib.PurePath(path).name) for path in sorted(headers)))
@@ -217,17 +217,29 @@ def _say(text):
     print(f"--- {text}", file=sys.stderr, flush=True)
 
 
-def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
-    """Complaints. FIRST is the first patch after which is built, LOCK a file to lock while make runs, SPARSE a program and its version."""
+def prefix_keys(series, source):
+    """The key of what each prefix of SERIES makes of SOURCE."""
+    with Contents(source, series.files) as contents:
+        for entry in series.entries:
+            contents.apply([entry])
+            yield contents.keys().whole
+
+
+def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None, whole=True):
+    """Complaints. FIRST is the first patch after which is built, LOCK a file to lock while make runs, SPARSE a program and its version.
+
+    With WHOLE the last prefix is compiled with all that includes a header which the series changes; else that is parsed only.
+    """
     kept = Kept(stock_build)
-    prefixes = [code_hash(series.patches[:number], series.repository) for number in range(1, len(series.patches) + 1)]
+    # What a prefix says has the name of its last patch in it.
+    prefixes = [key_of(key, name) for key, name in zip(prefix_keys(series, stock_build.parent), series.names)]
     results = {number: kept.get(prefixes[number - 1]) for number in range(first, len(series.patches) + 1)}
     said_by_sparse = sparse and f"{prefixes[-1]}-{hashlib.sha256(sparse[1].encode()).hexdigest()[:8]}"
     of_sparse = kept.get(said_by_sparse) if sparse else []
     if None in results.values() or of_sparse is None:
         with tempfile.TemporaryDirectory(dir=stock_build.parent.parent, prefix="prefixes-") as folder:
             builder = Builder(stock_build, folder, lock)
-            sources = sorted({path for path in series.edited_files + series.new_files if path.endswith(".c") and in_kernel(path)})
+            sources = sorted({path for path in series.files if path.endswith(".c") and in_kernel(path)})
             before = builder.sparse(sparse[0], sources) if of_sparse is None else None
             code = [number for number, patch in enumerate(series.patches, 1) if any(map(in_kernel, patch.files))]
             last = max(code, default=len(series.patches))
@@ -235,10 +247,10 @@ def builds(series, stock_build, jobs, *, first=1, lock=None, sparse=None):
                 # Sparse looks at what was made of the whole series, in this copy.
                 results[last] = None
             touched = []
-            for number, (name, patch) in enumerate(zip(series.names, series.patches), 1):
-                builder.apply(name, patch, series.repository)
+            for number, (_, name, patch) in enumerate(series.entries, 1):
+                builder.apply(name, patch)
                 touched += patch.files
-                if number == last:
+                if number == last and whole:
                     builder.release()
                 if results.get(number, []) is not None:
                     continue

@@ -7,7 +7,8 @@ import shutil
 import subprocess
 import tempfile
 
-from patchseries import scenarios
+from patchseries import proof, scenarios
+from patchseries.patch import SeriesError
 from patchseries.tree import Tree
 
 # No Signed-off-by before a human sends it; drivers/gpu/drm/amd/ is in MAINTAINERS whatever is added there; a Fixes: tag needs the
@@ -42,13 +43,30 @@ def message(series):
                 yield f"{name}: {key}: is not an address: {value}"
         if not patch.proofs:
             yield f"{name}: no `Proof:` under the `---`"
-        for proof in patch.proofs:
-            if proof.row == "review" and not proof.reason:
+        for shown in patch.proofs:
+            if shown.row == "review" and not shown.reason:
                 yield f"{name}: `Proof: review` does not say why no run can show it"
-            elif proof.test and proof.checks:
-                yield f"{name}: `Proof: {proof.row}` is a test, which has no checks: {' '.join(proof.checks)}"
-            elif proof.by_run and not proof.test and proof.row not in row_names:
-                yield f"{name}: `Proof: {proof.row}` is no scenario of tools/hotplug/scenarios, and no row of one"
+            elif shown.test and shown.checks:
+                yield f"{name}: `Proof: {shown.row}` is a test, which has no checks: {' '.join(shown.checks)}"
+            elif shown.by_run and not shown.test and shown.row not in row_names:
+                yield f"{name}: `Proof: {shown.row}` is no scenario of tools/hotplug/scenarios, and no row of one"
+
+
+def topics(series, source):
+    """Covers, and that each topic applies to SOURCE with only what it says that it depends on."""
+    yield from series.strays()
+    for topic in series.topics:
+        try:
+            yield from (f"{topic.name} alone: {line}" for line in applies(series.alone(topic), source))
+        except SeriesError as error:
+            yield str(error)
+
+
+def applies(series, source):
+    try:
+        series.contents(source)
+    except SeriesError as error:
+        yield str(error)
 
 
 def fixpoint(series, source):
@@ -56,35 +74,39 @@ def fixpoint(series, source):
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "git").mkdir()
-        git_tree = Tree.of_files(source, series.edited_files, folder / "git")
+        git_tree = Tree.of_files(source, series.files, folder / "git")
         shutil.copytree(folder / "git", folder / "plain", ignore=shutil.ignore_patterns(".git"))
         git_tree.apply_all(series)
         plain_tree = Tree(folder / "plain")
         plain_tree.apply_all(series)
-        for path in series.edited_files + series.new_files:
+        for path in series.files:
             if (git_tree.path / path).read_bytes() != (plain_tree.path / path).read_bytes():
                 yield f"{path} differs between a git tree and a plain one"
-        patches, texts, remarks = git_tree.read("base")
-        yield from remarks
-        names = [patch.file_name(number) for number, patch in enumerate(patches, 1)]
+        read, texts = git_tree.read("base")
+        names = [f"{topic}/{patch.file_name(number)}" for topic, patches in read.items() for number, patch in enumerate(patches, 1)]
         if names != series.names:
             yield f"the file names are not those that refresh gives: {' '.join(sorted(set(names) ^ set(series.names)))}"
-        for name, before, after in zip(series.names, series.patches, patches):
+        for name, before, after in zip(series.names, series.patches, (patch for patches in read.values() for patch in patches)):
             if (series.folder / name).read_text(encoding="utf-8") != after.format() or before.format() != after.format():
                 yield f"{name}: not what refresh writes: run `scripts/series refresh` on a tree it was applied to"
         for path, (text, _) in texts.items():
-            if (series.repository / path).read_bytes() != text:
-                yield f"{path}: not what refresh writes"
+            file = series.repository / path
+            if not file.is_file():
+                yield f"{path}: the patches make this file, and the repository has none"
+            elif file.read_bytes() != text:
+                yield f"{path}: not the text that the patches make: run `scripts/series refresh`"
 
 
-def checkpatch(series, source):
+def checkpatch(series, source, only=None):
     with tempfile.TemporaryDirectory() as folder:
-        tree = Tree.of_files(source, series.edited_files, pathlib.Path(folder))
-        for name, patch in zip(series.names, series.patches):
-            tree.apply(name, patch, series.repository)
+        tree = Tree.of_files(source, series.files, pathlib.Path(folder))
+        for topic, name, patch in series.entries:
+            tree.apply(topic, name, patch)
+            if only and topic != only:
+                continue
             mail = tree.git("format-patch", "-1", "--stdout", "--no-signature")
             # The notes are no part of what is merged, and checkpatch reads them as if they were.
-            mail = mail.replace("\n---\n" + patch.notes, "\n", 1) if patch.notes else mail
+            mail = mail.replace(f"\n---\nTopic: {topic}\n{patch.notes}", "\n", 1)
             command = ["perl", source / "scripts/checkpatch.pl", *CHECKPATCH, "-"]
             done = subprocess.run(command, cwd=source, input=mail, capture_output=True, text=True, check=False)
             for line in done.stdout.splitlines():
@@ -102,14 +124,19 @@ def kernel_doc(series, source):
                 yield line.replace(f"{series.repository}/", "")
 
 
-def proven(series, record):
-    for name, patch in zip(series.names, series.patches):
-        for proof in patch.proofs:
-            if not proof.by_run:
-                continue
-            lacking = record.lacks(proof) if record else "there is no patches/*/proof.json: run `scripts/series prove`"
-            if lacking:
-                yield f"{name}: not proven: {lacking}"
-    stale = record and record.stale(series)
-    if stale:
-        yield f"proof.json is {stale}: run both kernels again"
+def proven(series, source, only=None):
+    rows = scenarios.rows(series.repository)
+    for state in proof.states(series, source):
+        if only and state.topic is not only:
+            continue
+        record = proof.Record.load(state.topic, rows)
+        for name, patch in zip(state.topic.names, state.topic.patches):
+            for shown in patch.proofs:
+                if not shown.by_run:
+                    continue
+                lacking = record.lacks(shown) if record else f"there is no {state.topic.name}/proof.json: run `scripts/series prove`"
+                if lacking:
+                    yield f"{name}: not proven: {lacking}"
+        stale = record and record.stale(state)
+        if stale:
+            yield f"{state.topic.name}/proof.json is {stale}: run both kernels again"

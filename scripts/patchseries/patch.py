@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """One patch of the series: the file in patches/, taken apart and put together again byte for byte.
 
-The file is a mail as git format-patch writes it, without diffstat. Under the `---` stand the notes: `Proof:` lines (what shows that the
-patch is needed and works) and `New-file:` lines. A new file is not in the diff: its text is in this repository, at its path.
+The file is a mail as git format-patch writes it, without diffstat. Under the `---` stand the notes: `Proof:` lines, which name what shows
+that the patch is needed and works.
 """
 
 import dataclasses
@@ -43,8 +43,7 @@ class Patch:
     date: str
     message: str  # subject, empty line, body, trailers; ends with a newline
     notes: str  # Proof lines and free text; empty, or ends with a newline
-    new_files: list
-    diff: str  # of files that exist already; empty, or ends with a newline
+    diff: str  # ends with a newline
 
     @classmethod
     def parse(cls, text, name):
@@ -56,46 +55,38 @@ class Patch:
         if not found:
             raise SeriesError(f"{name}: no line `---` between message and diff")
         begin = re.search(r"^diff --git ", rest, re.M)
-        under, diff = (rest[: begin.start()], rest[begin.start() :]) if begin else (rest, "")
-        notes, new_files = [], []
-        for line in under.rstrip("\n").splitlines():
-            if line.startswith("New-file: "):
-                new_files.append(line.removeprefix("New-file: "))
-            else:
-                notes.append(line + "\n")
+        if not begin:
+            raise SeriesError(f"{name}: has no diff")
+        notes = rest[: begin.start()].rstrip("\n")
         author, date, subject = match.groups()
-        return cls(author, date, f"{subject}\n\n{body}\n", "".join(notes), new_files, diff)
+        return cls(author, date, f"{subject}\n\n{body}\n", notes + "\n" if notes else "", rest[begin.start() :])
 
     def format(self):
         subject, _, body = self.message.partition("\n\n")
-        new = "".join(f"New-file: {path}\n" for path in self.new_files)
-        return (
-            f"{MAGIC}\nFrom: {self.author}\nDate: {self.date}\nSubject: [PATCH] {subject}\n\n{body}---\n"
-            f"{self.notes}{new}\n{self.diff}"
-        )
+        return f"{MAGIC}\nFrom: {self.author}\nDate: {self.date}\nSubject: [PATCH] {subject}\n\n{body}---\n{self.notes}\n{self.diff}"
 
-    @property
-    def commit_message(self):
-        """The notes stay in the commit, where git format-patch and git am know them as no part of the message."""
-        return self.message + ("---\n" + self.notes if self.notes else "")
+    def commit_message(self, topic):
+        """Topic and notes stay in the commit, where git format-patch and git am know them as no part of the message."""
+        return f"{self.message}---\nTopic: {topic}\n{self.notes}"
 
     @staticmethod
     def split_message(text):
-        """The reverse of commit_message: (message, notes)."""
+        """The reverse of commit_message: (message, topic or None, notes)."""
         message, _, notes = (text.rstrip("\n") + "\n").partition("\n---\n")
-        return message.rstrip("\n") + "\n", notes
+        topic = re.search(r"^Topic: *(\S+)\n", notes, re.M)
+        return message.rstrip("\n") + "\n", topic and topic[1], notes.replace(topic[0], "", 1) if topic else notes
 
     @property
     def subject(self):
         return self.message.split("\n", 1)[0]
 
     @property
-    def edited_files(self):
+    def files(self):
         return re.findall(r"^diff --git a/(\S+) b/", self.diff, re.M)
 
     @property
-    def files(self):
-        return self.edited_files + self.new_files
+    def new_files(self):
+        return re.findall(r"^diff --git a/(\S+) b/\S+\nnew file mode ", self.diff, re.M)
 
     @property
     def trailers(self):

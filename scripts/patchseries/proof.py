@@ -1,16 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0
-"""patches/BASE/proof.json: what recorded runs on the stock kernel and on the series said, and what that proves of each patch.
+"""patches/BASE/TOPIC/proof.json: what recorded runs on the stock kernel and on the series said, and what that proves of TOPIC's patches.
 
-Only record() writes it, out of hpctl's results.json. It names the code that ran, and carries a digest of itself: neither a patch that
-changed since nor an entry written by hand passes for proven.
+Only record() writes it, out of hpctl's results.json. It names the code that ran, which is that of the topic and of what it depends on, and
+carries a digest of itself: neither a patch that changed since nor an entry written by hand passes for proven. Other topics may change.
 """
 
+import dataclasses
 import hashlib
 import json
 import pathlib
 
 from patchseries import scenarios
+from patchseries.contents import key_of
 from patchseries.patch import SeriesError
+from patchseries.series import Topic, rows_of, tests_of
 
 REMEMBERED = ("started", "flavour", "profile", "seed", "kernel")
 VERSIONS = ("QEMU", "accelerator")  # the others are paths of the machine that ran it
@@ -100,54 +103,92 @@ def _same_guests(some, others):
             raise SeriesError(f"row {row} ran in two kinds of guest: {some[row]} and {others[row]}")
 
 
-def _side(runs, kept):
-    """What RUNS said; of KEPT, a side of an earlier record, what did not run again."""
-    remembered = [{key: run.get(key) for key in REMEMBERED} | {"versions": {key: run["versions"].get(key) for key in VERSIONS}} for run in runs]
+def _side(runs, kept, rows, tests):
+    """Of ROWS and TESTS, what RUNS said; of KEPT, a side of an earlier record, what did not run again."""
+    ran = [run for run in runs if any(row["id"] in rows for row in run["rows"]) or _tests([run]).keys() & tests]
+    remembered = [{key: run.get(key) for key in REMEMBERED} | {"versions": {key: run["versions"].get(key) for key in VERSIONS}} for run in ran]
     return {
         "runs": kept["runs"] + remembered,
-        "rows": kept["rows"] | _rows(runs),
-        "guests": kept["guests"] | _row_guests(runs),
-        "tests": kept["tests"] | _tests(runs),
+        "rows": _only(kept["rows"] | _rows(runs), rows),
+        "guests": _only(kept["guests"] | _row_guests(runs), rows),
+        "tests": _only(kept["tests"] | _tests(runs), tests),
     }
 
 
-def _kept(series):
+def _only(entries, wanted):
+    return {key: value for key, value in entries.items() if key in wanted}
+
+
+@dataclasses.dataclass(frozen=True)
+class State:
+    """A topic and the keys of its code: of what it is with what it depends on, and of that with all tests of the series."""
+
+    topic: Topic
+    hash: str
+    hash_with_tests: str
+
+
+def states(series, source):
+    tests = series.contents(source).tests
+    for topic in series.topics:
+        code = series.alone(topic).contents(source).code
+        yield State(topic, code, key_of(code, tests))
+
+
+def _kept(state):
     """(stock, series): what the record has that still holds. Stock stays what it is; of the series what ran on the code of now."""
-    content = _load(series)
+    content = _load(state.topic)
     if content is None:
-        raise SeriesError("there is no proof.json to add to")
-    ours = content["series"] if content["hash"] == series.hash() else NOTHING
-    if content["hash_with_tests"] != series.hash(tests=True):
+        return NOTHING, NOTHING
+    ours = content["series"] if content["hash"] == state.hash else NOTHING
+    if content["hash_with_tests"] != state.hash_with_tests:
         ours = ours | {"tests": {}}
     return NOTHING | content["stock"], NOTHING | ours
 
 
-def record(paths, series, add=False):
-    """Tells the runs on stock and those on the series apart by what their kernels were built from. With ADD what is recorded stays."""
-    stock, ours = [], []
+def record(paths, series, source, add=False):
+    """Tells the runs on stock and those on the series apart by what their kernels were built from. With ADD what is recorded stays.
+
+    A run on the whole series counts for each topic, and one on a topic alone for that.
+    """
+    keys = series.contents(source)
+    every = list(states(series, source))
+    runs = {}
     for path in paths:
         run = _results(path)
-        source = _source(run)
-        wanted = series.hash(tests=_has_kunit(run))
-        if source not in ("stock", wanted):
-            raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({source}, not {wanted})")
-        (stock if source == "stock" else ours).append(run)
+        of_kernel = _source(run)
+        wanted = {"stock", keys.whole} if _has_kunit(run) else {"stock", keys.code, *(state.hash for state in every)}
+        if of_kernel not in wanted:
+            now = keys.whole if _has_kunit(run) else keys.code
+            raise SeriesError(f"{path}: the kernel is neither stock nor this version of the series ({of_kernel}, not {now})")
+        runs.setdefault(of_kernel, []).append(run)
+    stock = runs.pop("stock", [])
     # A run of unit tests alone has nothing to be compared with: they come with the series.
+    ours = [run for some in runs.values() for run in some]
     lone = {_guest(run) for run in stock if not all(map(_is_kunit, run["rows"]))} ^ {_guest(run) for run in ours if not all(map(_is_kunit, run["rows"]))}
     if not add and (lone or not stock):
         raise SeriesError(f"a run on stock and one on the series are wanted for each kind of guest: {sorted(map(str, lone)) or 'there is none'}")
-    kept = _kept(series) if add else (NOTHING, NOTHING)
-    sides = {"stock": _side(stock, kept[0]), "series": _side(ours, kept[1])}
-    _same_guests(*(side["guests"] for side in sides.values()))
-    content = {"hash": series.hash(), "hash_with_tests": series.hash(tests=True), **sides, "digest": ""}
-    content["digest"] = _digest(content)
-    (series.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
-    return Record(content, series)
+    known = scenarios.rows(series.repository)
+    contents = []
+    for state in every:
+        kept = _kept(state) if add else (NOTHING, NOTHING)
+        rows, tests = rows_of(state.topic, known), tests_of(state.topic)
+        here = [run for of_kernel, some in runs.items() if of_kernel in (keys.code, keys.whole, state.hash) for run in some]
+        sides = {"stock": _side(stock, kept[0], rows, tests), "series": _side(here, kept[1], rows, tests)}
+        _same_guests(*(side["guests"] for side in sides.values()))
+        content = {"hash": state.hash, "hash_with_tests": state.hash_with_tests, **sides, "digest": ""}
+        content["digest"] = _digest(content)
+        contents.append(content)
+    for state, content in zip(every, contents):
+        # A topic that only review shows has no record.
+        if rows_of(state.topic, known) or tests_of(state.topic):
+            (state.topic.folder / "proof.json").write_text(json.dumps(content, indent=1, sort_keys=True) + "\n")
+            yield Record(content, known), state
 
 
-def _load(series):
-    """The content of SERIES' proof.json, or None where there is none."""
-    path = series.folder / "proof.json"
+def _load(topic):
+    """The content of TOPIC's proof.json, or None where there is none."""
+    path = topic.folder / "proof.json"
     if not path.exists():
         return None
     content = json.loads(path.read_text())
@@ -157,8 +198,10 @@ def _load(series):
 
 
 class Record:
-    def __init__(self, content, series):
-        self.scenarios = scenarios.rows(series.repository)
+    """Of one topic; ROWS as scenarios.rows() gives them."""
+
+    def __init__(self, content, rows):
+        self.scenarios = rows
         self.hash = content["hash"]
         self.hash_with_tests = content["hash_with_tests"]
         self.flavours = sorted({run["flavour"] for run in content["series"]["runs"]})
@@ -168,17 +211,17 @@ class Record:
         self.series_tests = content["series"].get("tests", {})
 
     @classmethod
-    def load(cls, series):
-        """The record of SERIES, or None where there is none."""
-        content = _load(series)
-        return content and cls(content, series)
+    def load(cls, topic, rows):
+        """The record of TOPIC, or None where there is none."""
+        content = _load(topic)
+        return content and cls(content, rows)
 
-    def stale(self, series):
-        """None where the record is of SERIES as it is; else of what it is. Other tests concern nobody who ran none."""
-        if self.hash != series.hash():
-            return f"of another version of the code ({self.hash}, now {series.hash()})"
-        if self.series_tests and self.hash_with_tests != series.hash(tests=True):
-            return f"of another version of the KUnit tests ({self.hash_with_tests}, now {series.hash(tests=True)})"
+    def stale(self, state):
+        """None where the record is of the topic's STATE as it is; else of what it is. Other tests concern nobody who ran none."""
+        if self.hash != state.hash:
+            return f"of another version of the code ({self.hash}, now {state.hash})"
+        if self.series_tests and self.hash_with_tests != state.hash_with_tests:
+            return f"of another version of the KUnit tests ({self.hash_with_tests}, now {state.hash_with_tests})"
         return None
 
     def lacks(self, proof):
@@ -210,13 +253,10 @@ class Record:
             return f"test {test} did not pass on the series ({outcome})"
         return f"test {test} passes on stock" if self.stock_tests.get(test) == "pass" else None
 
-    def table(self, only=None):
-        """Before and after: a line for each row that ONLY names as `Proof:` does (all without it), side by side, as a maintainer reads it
-        in a terminal of 80 columns."""
+    def table(self):
+        """Before and after: a line for each row, side by side, as a maintainer reads it in a terminal of 80 columns."""
         lines = [f"{'row':<26} {'stock':<26} with the series", f"{'-' * 26} {'-' * 26} {'-' * 24}"]
         for row in sorted(set(self.stock) & set(self.series)):
-            if only is not None and not any(row == name or row.startswith(name + "/") for name in only):
-                continue
             before, after = self._cells(self.stock[row]), self._cells(self.series[row])
             for index in range(max(len(before), len(after))):
                 cells = [part[index] if index < len(part) else "" for part in (before, after)]

@@ -8,6 +8,7 @@ may share them with others by hard links.
 import email.utils
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -36,14 +37,19 @@ class Tree:
         ceiling = {"GIT_CEILING_DIRECTORIES": str(self.path.parent)}
         return run("git", *arguments, cwd=self.path, data=data, env={**ceiling, **(env or {})})
 
-    @classmethod
-    def of_files(cls, source, files, path):
-        """A git tree at PATH, tagged `base`, that has only FILES of the kernel tree SOURCE: what a series touches, made in a moment."""
+    @staticmethod
+    def copy_files(source, files, path):
+        """Make PATH a plain tree that has only FILES of the kernel tree SOURCE: what a series touches, made in a moment."""
         for name in dict.fromkeys(["Kbuild", ".gitattributes", *files]):
             if (source / name).exists():
                 (path / name).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy(source / name, path / name)
-        return cls.commit_base(path)
+        return path
+
+    @classmethod
+    def of_files(cls, source, files, path):
+        """The same, as a git tree, tagged `base`."""
+        return cls.commit_base(cls.copy_files(source, files, path))
 
     @classmethod
     def commit_base(cls, path):
@@ -63,24 +69,17 @@ class Tree:
         quiet = ("-c", "commit.gpgsign=false", "-c", "gc.auto=0", "commit", "-q", "--no-verify", "--allow-empty")
         self.git(*quiet, "--cleanup=verbatim", "-F", "-", data=message, env=env)
 
-    def apply(self, name, patch, repository):
-        """Apply one patch and put its new files, of REPOSITORY, in place."""
+    def apply_diff(self, diff):
         index = ["--index"] if self.is_git else []
+        self.git("apply", *index, "--whitespace=nowarn", "-", data=diff)
+
+    def apply(self, topic, name, patch):
         try:
-            if patch.diff:
-                self.git("apply", *index, "--whitespace=nowarn", "-", data=patch.diff)
+            self.apply_diff(patch.diff)
         except SeriesError as error:
             raise SeriesError(f"{name} does not apply: {error}") from None
-        for path in patch.new_files:
-            target = self.path / path
-            if target.exists():
-                raise SeriesError(f"{name} introduces {path}, which {self.path} has already")
-            target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(repository / path, target)
         if self.is_git:
-            if patch.new_files:
-                self.git("add", "-f", "--", *patch.new_files)
-            self.commit(patch.commit_message, patch.author, patch.date)
+            self.commit(patch.commit_message(topic), patch.author, patch.date)
 
     def _require_clean(self):
         if self.git("status", "--porcelain", "-uno").strip():
@@ -89,33 +88,29 @@ class Tree:
     def apply_all(self, series):
         if self.is_git:
             self._require_clean()
-        for name, patch in zip(series.names, series.patches):
-            self.apply(name, patch, series.repository)
+        for entry in series.entries:
+            self.apply(*entry)
 
     def read(self, base, author=None):
-        """The commits BASE..HEAD as (patches, new files' texts, remarks). A new file is what HEAD has, whichever commit last wrote it."""
+        """The commits BASE..HEAD as (topic -> patches, texts of the files that HEAD has and BASE has not)."""
         if not self.is_git:
             raise SeriesError(f"{self.path} is not a git tree: refresh reads commits")
         self._require_clean()
-        commits = self.git("rev-list", "--reverse", "--no-merges", f"{base}..HEAD").split()
-        final = set(self.git("diff-tree", "-r", "--name-only", "--diff-filter=A", "--no-renames", base, "HEAD").splitlines())
-        patches, remarks, owners = [], [], {}
-        for commit in commits:
-            changed = self.git("diff-tree", "-r", "--no-commit-id", "--name-status", "--no-renames", commit).splitlines()
-            new, edited = [], []
-            for status, path in (line.split("\t") for line in changed):
-                if path not in final:
-                    edited.append(path)
-                elif path not in owners:
-                    owners[path] = commit
-                    new.append(path)
-                else:
-                    remarks.append(f"{path}: the change of {commit[:12]} is folded into {owners[path][:12]}, which introduces the file")
-            message, notes = Patch.split_message(self.git("show", "-s", "--format=%B", commit))
-            if not new and not edited:
-                raise SeriesError(f"{commit[:12]} ({message.splitlines()[0]}) only changes new files of the series: squash it")
+        topics = {}
+        for commit in self.git("rev-list", "--reverse", "--no-merges", f"{base}..HEAD").split():
+            message, topic, notes = Patch.split_message(self.git("show", "-s", "--format=%B", commit))
+            title = f"{commit[:12]} ({message.splitlines()[0]})"
+            # A commit that was just added belongs to the topic it was added to.
+            topic = topic or (list(topics)[-1] if topics else None)
+            if not topic or not re.fullmatch("[a-z0-9][a-z0-9-]*", topic):
+                raise SeriesError(f"{title} says in no line `Topic: NAME` under its `---` which topic it belongs to")
+            if topic in topics and topic != list(topics)[-1]:
+                raise SeriesError(f"{title} belongs to {topic}, whose other commits stand before those of {list(topics)[-1]}: rebase it to them")
             who, date = self.git("show", "-s", "--format=%an <%ae>%n%aD", commit).splitlines()
-            diff = self.git("diff-tree", "-p", "--no-commit-id", "--no-renames", "--abbrev=12", commit, "--", *edited) if edited else ""
-            patches.append(Patch(author or who, date, message, notes, new, diff))
-        texts = {path: ((self.path / path).read_bytes(), (self.path / path).stat().st_mode & 0o777) for path in owners}
-        return patches, texts, remarks
+            diff = self.git("diff-tree", "-p", "--no-commit-id", "--no-renames", "--full-index", commit)
+            if not diff:
+                raise SeriesError(f"{title} changes nothing")
+            diff = re.sub(r"^(index [0-9a-f]{12})[0-9a-f]*(\.\.[0-9a-f]{12})[0-9a-f]*", r"\1\2", diff, flags=re.M)
+            topics.setdefault(topic, []).append(Patch(author or who, date, message, notes, diff))
+        new = self.git("diff-tree", "-r", "--name-only", "--diff-filter=A", "--no-renames", base, "HEAD").splitlines()
+        return topics, {path: ((self.path / path).read_bytes(), (self.path / path).stat().st_mode & 0o777) for path in new}
