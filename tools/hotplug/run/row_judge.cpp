@@ -28,6 +28,10 @@ constexpr auto shrink_deadline = std::chrono::seconds(60);
 
 }  // namespace
 
+std::string open_command(std::string_view path) {
+    return fmt::format("[ -c {0} ] || {{ echo 'no such device' >&2; exit 1; }}; exec 3<>{0}", path);
+}
+
 void RowJudge::judge(std::span<const Check> checks) {
     for (const Check check : checks) {
         // The first failure counts, and a check that failed by a deadline would wait for it again.
@@ -147,7 +151,7 @@ std::vector<std::string> RowJudge::find_evictions() {
 
 CheckResult RowJudge::judge_kfd() {
     CheckResult result = {.check = Check::kfd_usable, .value = "yes"};
-    const auto opened = state_.bed.run({"sh", "-c", "exec 3<>/dev/kfd"}, open_deadline);
+    const auto opened = state_.bed.run({"sh", "-c", open_command("/dev/kfd")}, open_deadline);
     result.passed = opened && opened->status == 0 && !opened->timed_out;
     if (!result.passed) {
         result.value = "no";

@@ -5,12 +5,17 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "hotplug/run/row_observer.h"
 #include "hotplug/run/row_state.h"
 
 namespace hotplug {
+
+/// For a shell: opens the character device `path` as its users do, to read and write. One that is
+/// not there is an error; `<>` alone would make a file of it, and succeed.
+std::string open_command(std::string_view path);
 
 class RowJudge {
 public:
