@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: `hpctl selftest`: proves that every detector of a debug kernel fires, and that what it
-// says is taken for a complaint. A kernel that stays silent here has no say about a driver. Thread:
-// one.
+// says is taken for a complaint. A kernel that stays silent here has no say about a driver. With
+// --mutations it proves the same of the checks: a row with a fault fails the one that is for it.
+// Thread: one.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -176,9 +177,25 @@ private:
     unsigned failed_ = 0;
 };
 
+/// They are rows as any other: what has to fail is a list of known failures, so that a check which
+/// passes, and another one which fails, make the run fail.
+hp::Result<CommandStatus> run_mutations(const SelftestOptions& options) {
+    const std::filesystem::path folder = scenario_folder("") / "mutations";
+    RunOptions run;
+    run.machine = options.machine;
+    run.rows = {"mutations"};
+    run.scenarios = folder;
+    run.expected = folder / "expected/mutations.json";
+    run.results = options.results;
+    return run_command(std::move(run));
+}
+
 }  // namespace
 
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options) {
+    if (options.mutations) {
+        return run_mutations(options);
+    }
     auto config = options.machine.machine_config();
     if (!config) {
         return tl::unexpected(config.error());

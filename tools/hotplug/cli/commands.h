@@ -25,6 +25,7 @@ struct ShellOptions {
 struct SelftestOptions {
     MachineOptions machine;
     std::string results = "results";
+    bool mutations = false;  ///< the checks instead of the kernel's detectors
 };
 
 struct BenchOptions {

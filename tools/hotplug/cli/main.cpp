@@ -59,9 +59,14 @@ int run(int argc, char** argv) {
 
     hotplug::SelftestOptions selftest;
     CLI::App* selftest_app =
-        app.add_subcommand("selftest", "proves that each detector of a debug kernel fires");
+        app.add_subcommand("selftest",
+                           "proves that each detector of a debug kernel fires, or that "
+                           "each check of the harness can fail");
     selftest.machine.add_to(*selftest_app);
     selftest_app->add_option("--results", selftest.results, "where logs go")->capture_default_str();
+    selftest_app->add_flag("--mutations", selftest.mutations,
+                           "run the rows with a seeded fault: exactly the check that each is for "
+                           "has to fail (checks.md; on a fast kernel)");
 
     hotplug::BenchOptions bench;
     CLI::App* bench_app = app.add_subcommand("bench", "figures, each beside its control");

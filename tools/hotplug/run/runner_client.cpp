@@ -74,8 +74,8 @@ ClientLine parse_client_line(const std::string& text) {
 }
 
 bool is_worker(const std::string& program) {
-    constexpr std::array<std::string_view, 5> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
-                                                          "kfd_pair", "vk_copy"};
+    constexpr std::array<std::string_view, 6> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
+                                                          "kfd_pair",      "mutant",   "vk_copy"};
     return std::find(programs.begin(), programs.end(), program) != programs.end();
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: holds the mutations to the table of checks: each check has a row with a fault that fails
+// it, and each row says which evidence tells of its fault. That it does is for a guest to show:
+// `hpctl run mutations`, Documentation/harness/checks.md.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "hotplug/judge/expected.h"
+#include "hotplug/scenario/catalogue.h"
+
+namespace hotplug {
+namespace {
+
+const std::filesystem::path folder = std::filesystem::path(HP_SOURCE_SCENARIOS) / "mutations";
+
+std::vector<ExpectedFailure> faults() {
+    const auto list = ExpectedFailures::load(folder / "expected/mutations.json");
+    EXPECT_TRUE(list) << list.error().message;
+    return list ? list->failures() : std::vector<ExpectedFailure>();
+}
+
+std::set<std::string> rows() {
+    const auto catalogue = ScenarioCatalogue::load(folder);
+    EXPECT_TRUE(catalogue) << catalogue.error().message;
+    std::set<std::string> ids;
+    if (catalogue) {
+        const std::string tags[] = {"mutations", "mutations-debug"};
+        const auto selected = catalogue->select(tags, {});
+        EXPECT_TRUE(selected) << selected.error().message;
+        for (const Row& row : *selected) {
+            ids.insert(row.expected_key());
+        }
+    }
+    return ids;
+}
+
+TEST(Mutations, EachCheckHasAFaultThatFailsIt) {
+    const auto all = faults();
+    for (const Check check : all_checks()) {
+        EXPECT_TRUE(std::any_of(all.begin(), all.end(),
+                                [&](const ExpectedFailure& fault) { return fault.check == check; }))
+            << to_string(check)
+            << " could pass whatever happens: write a row with a fault that fails it";
+    }
+}
+
+TEST(Mutations, EachRowHasAFault) {
+    std::set<std::string> listed;
+    for (const ExpectedFailure& fault : faults()) {
+        listed.insert(fault.row);
+    }
+    EXPECT_EQ(listed, rows());
+}
+
+TEST(Mutations, EachFaultIsCertainAndHasEvidence) {
+    for (const ExpectedFailure& fault : faults()) {
+        EXPECT_FALSE(fault.sometimes) << fault.row;
+        EXPECT_FALSE(fault.matching.empty()) << fault.row;
+    }
+}
+
+}  // namespace
+}  // namespace hotplug
