@@ -17,9 +17,6 @@ constexpr std::chrono::seconds answer_deadline{30};
 // On top of the time a request itself may take in the guest.
 constexpr std::chrono::seconds answer_margin{15};
 
-// The best of so many exchanges tells the clocks' difference: the quickest has the smallest error.
-constexpr int clock_exchanges = 5;
-
 AgentHello parse_hello(const json& message) {
     return {message.at("version").get<int>(), message.at("kernel").get<std::string>(),
             message.at("uptime_us").get<uint64_t>()};
@@ -94,37 +91,23 @@ hp::Result<std::unique_ptr<AgentClient>> AgentClient::connect(const std::string&
 }
 
 void AgentClient::on_event(const json& event) {
-    std::lock_guard lock(mutex_);
     const std::string name = event.at("event").get<std::string>();
     if (name == "kmsg") {
-        KernelLine record{event.at("level").get<int>(), event.at("seq").get<uint64_t>(),
-                          event.at("time_us").get<uint64_t>(), event.at("text").get<std::string>()};
-        // Also where kmsg_lost has told of it: lines can be lost behind the agent, too.
-        if (record.seq > next_seq_) {
-            note_gap(record.time_us, fmt::format("{}", record.seq - next_seq_));
-        }
-        next_seq_ = record.seq + 1;
-        kernel_log_.push_back(std::move(record));
+        log_.take({event.at("level").get<int>(), event.at("seq").get<uint64_t>(),
+                   event.at("time_us").get<uint64_t>(), event.at("text").get<std::string>()});
     } else if (name == "kmsg_error") {
-        note_gap(kernel_log_.empty() ? 0 : kernel_log_.back().time_us,
-                 event.at("error").get<std::string>());
+        log_.note_gap(event.at("error").get<std::string>());
     } else if (name == "output") {
-        jobs_[event.at("job").get<JobId>()].lines.push_back(
-            {Deadline::Clock::now(), event.at("line").get<std::string>()});
+        jobs_.take_output(event.at("job").get<JobId>(), event.at("line").get<std::string>());
     } else if (name == "exit") {
-        jobs_[event.at("job").get<JobId>()].exit =
-            JobExit{event.at("status").get<int>(), event.at("time_us").get<uint64_t>()};
+        jobs_.take_exit(event.at("job").get<JobId>(),
+                        {event.at("status").get<int>(), event.at("time_us").get<uint64_t>()});
     } else if (name == "hello") {
-        hello_ = parse_hello(event);
+        AgentHello hello = parse_hello(event);
+        std::lock_guard lock(mutex_);
+        hello_ = std::move(hello);
+        changed_.notify_all();
     }
-    changed_.notify_all();
-}
-
-void AgentClient::note_gap(uint64_t time_us, const std::string& what) {
-    kernel_log_.push_back({.level = 3,
-                           .seq = next_seq_,
-                           .time_us = time_us,
-                           .text = fmt::format("{} ({})", log_gap_line, what)});
 }
 
 hp::Result<AgentHello> AgentClient::wait_hello(Deadline deadline) {
@@ -256,10 +239,7 @@ hp::Result<JobId> AgentClient::spawn(const std::string& name, const std::vector<
     if (!id || !pid) {
         return id ? tl::unexpected(pid.error()) : id;
     }
-    std::lock_guard lock(mutex_);
-    JobView& job = jobs_[*id];  // may be there already: its first output can come before this
-    job.pid = *pid;
-    job.name = name;
+    jobs_.name(*id, *pid, name);
     return *id;
 }
 
@@ -278,87 +258,11 @@ hp::Result<void> AgentClient::send_job_input(JobId job, const std::string& line)
         .map([](const JsonConversation::Pending&) {});
 }
 
-JobView AgentClient::job(JobId job) const {
-    std::lock_guard lock(mutex_);
-    auto found = jobs_.find(job);
-    return found == jobs_.end() ? JobView{} : found->second;
-}
-
-hp::Result<JobExit> AgentClient::wait_exit(JobId job, Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    JobView& view = jobs_[job];
-    if (!deadline.wait(changed_, lock, [&] { return view.exit || !connected(); })) {
-        return hp::fail(deadline.missed(fmt::format("the end of '{}' in the guest", view.name)));
-    }
-    if (!view.exit) {
-        return hp::fail(fmt::format("the machine ended before '{}' did", view.name));
-    }
-    return *view.exit;
-}
-
-hp::Result<OutputLine> AgentClient::wait_output(
-    JobId job, size_t from, const std::function<bool(const std::string&)>& wanted,
-    std::string_view awaited, Deadline deadline) {
-    std::unique_lock lock(mutex_);
-    JobView& view = jobs_[job];
-    std::optional<OutputLine> found;
-    auto came = [&] {
-        for (; from < view.lines.size() && !found; ++from) {
-            if (wanted(view.lines[from].text)) {
-                found = view.lines[from];
-            }
-        }
-        return found || view.exit || !connected();
-    };
-    if (!deadline.wait(changed_, lock, came)) {
-        return hp::fail(deadline.missed(fmt::format("{} ('{}' in the guest)", awaited, view.name)));
-    }
-    if (!found) {
-        std::string last = view.lines.empty() ? "it printed nothing" : view.lines.back().text;
-        return hp::fail(
-            fmt::format("'{}' in the guest ended before {}: {}", view.name, awaited, last));
-    }
-    return *found;
-}
-
-size_t AgentClient::kernel_log_size() const {
-    std::lock_guard lock(mutex_);
-    return kernel_log_.size();
-}
-
-std::vector<KernelLine> AgentClient::kernel_log(size_t from) const {
-    std::lock_guard lock(mutex_);
-    auto first = kernel_log_.begin() + static_cast<ptrdiff_t>(std::min(from, kernel_log_.size()));
-    return {first, kernel_log_.end()};
-}
-
-hp::Result<size_t> AgentClient::wait_kernel_line_index(
-    size_t from, const std::function<bool(const KernelLine&)>& wanted, std::string_view awaited,
-    Deadline deadline) const {
-    bool found = false;
-    auto came = [&] {
-        while (from < kernel_log_.size() && !found) {
-            found = wanted(kernel_log_[from]);
-            from += found ? 0 : 1;
-        }
-        return found || !connected();
-    };
-    std::unique_lock lock(mutex_);
-    if (!deadline.wait(changed_, lock, came)) {
-        return hp::fail(deadline.missed(fmt::format("the kernel's line: {}", awaited)));
-    }
-    if (!found) {
-        return hp::fail(fmt::format("the machine ended before the kernel's line: {}", awaited));
-    }
-    return from;
-}
-
-hp::Result<KernelLine> AgentClient::wait_kernel_line(
-    size_t from, const std::function<bool(const KernelLine&)>& wanted, std::string_view awaited,
-    Deadline deadline) const {
-    return wait_kernel_line_index(from, wanted, awaited, deadline).map([this](size_t index) {
-        std::lock_guard lock(mutex_);
-        return kernel_log_[index];
+hp::Result<KernelLine> AgentClient::wait_kernel_line(size_t from, const GuestLog::Wanted& wanted,
+                                                     std::string_view awaited,
+                                                     Deadline deadline) const {
+    return log_.wait(from, wanted, awaited, deadline).map([this](size_t index) {
+        return log_.line(index);
     });
 }
 
@@ -374,46 +278,18 @@ hp::Result<LogMark> AgentClient::mark_kernel_log(const std::string& text, Deadli
     if (written->error != 0) {
         return hp::fail(fmt::format("the guest's /dev/kmsg: {}", written->error_text));
     }
-    auto index = wait_kernel_line_index(
+    const auto index = log_.wait(
         from, [&](const KernelLine& line) { return line.text == text; }, text, deadline);
     if (!index) {
         return tl::unexpected(index.error());
     }
-    std::lock_guard lock(mutex_);
-    return LogMark{before + took / 2, kernel_log_[*index].time_us, *index + 1};
-}
-
-uint64_t LogMark::log_time(Deadline::Clock::time_point when) const {
-    auto time = std::chrono::duration_cast<std::chrono::microseconds>(when - host).count() +
-                static_cast<int64_t>(log_us);
-    return time < 0 ? 0 : static_cast<uint64_t>(time);
+    return LogMark{before + took / 2, log_.line(*index).time_us, *index + 1};
 }
 
 hp::Result<void> AgentClient::synchronise_clock(Deadline deadline) {
-    std::optional<Deadline::Clock::duration> quickest;
-    Deadline::Clock::time_point zero;
-    for (int i = 0; i < clock_exchanges; ++i) {
-        auto before = Deadline::Clock::now();
-        auto uptime =
-            member<uint64_t>(request("hello", json::object(), deadline), "hello", "uptime_us");
-        auto took = Deadline::Clock::now() - before;
-        if (!uptime) {
-            return tl::unexpected(uptime.error());
-        }
-        if (!quickest || took < *quickest) {
-            quickest = took;
-            zero = before + took / 2 - std::chrono::microseconds(*uptime);
-        }
-    }
-    std::lock_guard lock(mutex_);
-    guest_zero_ = zero;
-    return {};
-}
-
-uint64_t AgentClient::guest_us(Deadline::Clock::time_point when) const {
-    std::lock_guard lock(mutex_);
-    auto time = std::chrono::duration_cast<std::chrono::microseconds>(when - guest_zero_);
-    return time.count() < 0 ? 0 : static_cast<uint64_t>(time.count());
+    return clock_.match([&] {
+        return member<uint64_t>(request("hello", json::object(), deadline), "hello", "uptime_us");
+    });
 }
 
 }  // namespace hotplug

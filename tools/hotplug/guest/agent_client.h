@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the harness's end of the guest agent's protocol (Documentation/harness/protocols.md):
-// requests with deadlines, the guest's kernel log, jobs running in the guest, and the match of the
-// guest's clock with the host's. Thread: all members from any thread; events are taken in on the
+// requests with deadlines. What the guest says unasked goes to its kernel log and its jobs, the
+// match of the clocks to its clock. Thread: all members from any thread; events are taken in on the
 // connection's own reader thread. Not modelled: resending. A request that got no answer may have
 // had its effect.
 #pragma once
@@ -9,7 +9,6 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -21,21 +20,14 @@
 
 #include "hotplug/base/deadline.h"
 #include "hotplug/base/json_conversation.h"
+#include "hotplug/guest/guest_clock.h"
+#include "hotplug/guest/guest_jobs.h"
+#include "hotplug/guest/guest_log.h"
 #include "hotplug/guest/guest_state.h"
 #include "hotplug/guest/kernel_line.h"
 #include "lib/result.h"
 
 namespace hotplug {
-
-/// A moment known in the host's time and in that of the guest's kernel log.
-struct LogMark {
-    Deadline::Clock::time_point host;
-    uint64_t log_us = 0;
-    size_t next_line = 0;  // index of the first kernel line after the mark
-
-    /// What printk's clock showed, or will show, at a moment of the host.
-    uint64_t log_time(Deadline::Clock::time_point when) const;
-};
 
 struct AgentHello {
     int version = 0;
@@ -56,26 +48,6 @@ struct WriteResult {
     int error = 0;  // errno of the guest's write(2); 0: it succeeded
     std::string error_text;
 };
-
-struct OutputLine {
-    Deadline::Clock::time_point received;
-    std::string text;
-};
-
-struct JobExit {
-    int status = 0;
-    uint64_t time_us = 0;  // guest's clock
-};
-
-/// A program running in the guest, as seen so far.
-struct JobView {
-    int pid = 0;
-    std::string name;
-    std::vector<OutputLine> lines;
-    std::optional<JobExit> exit;
-};
-
-using JobId = int64_t;
 
 class AgentClient {
 public:
@@ -133,28 +105,27 @@ public:
     hp::Result<void> job_input(JobId job, const std::string& line);
     /// The same, its answer not waited for: for a line upon which the guest may fall asleep.
     hp::Result<void> send_job_input(JobId job, const std::string& line);
-    /// What the job has printed and whether it has ended; empty for a job not spawned here.
-    JobView job(JobId job) const;
-    hp::Result<JobExit> wait_exit(JobId job, Deadline deadline);
-    /// The first output line from index `from` on that satisfies `wanted`; fails at the job's end.
-    hp::Result<OutputLine> wait_output(JobId job, size_t from,
-                                       const std::function<bool(const std::string&)>& wanted,
-                                       std::string_view awaited, Deadline deadline);
+    /// See GuestJobs.
+    JobView job(JobId job) const { return jobs_.view(job); }
+    hp::Result<JobExit> wait_exit(JobId job, Deadline deadline) const {
+        return jobs_.wait_exit(job, deadline);
+    }
+    hp::Result<OutputLine> wait_output(JobId job, size_t from, const GuestJobs::Wanted& wanted,
+                                       std::string_view awaited, Deadline deadline) const {
+        return jobs_.wait_output(job, from, wanted, awaited, deadline);
+    }
 
-    // Kernel log. Lines are kept from the first record of the boot on; an index never changes
-    // meaning. Where records are missing, for whatever reason, a line says so (log_gap_line).
-    size_t kernel_log_size() const;
-    std::vector<KernelLine> kernel_log(size_t from = 0) const;
-    hp::Result<KernelLine> wait_kernel_line(size_t from,
-                                            const std::function<bool(const KernelLine&)>& wanted,
+    // Kernel log; see GuestLog.
+    size_t kernel_log_size() const { return log_.size(); }
+    std::vector<KernelLine> kernel_log(size_t from = 0) const { return log_.lines(from); }
+    hp::Result<KernelLine> wait_kernel_line(size_t from, const GuestLog::Wanted& wanted,
                                             std::string_view awaited, Deadline deadline) const;
     /// Writes a line into the guest's kernel log and matches the log's clock with the host's by it.
     hp::Result<LogMark> mark_kernel_log(const std::string& text, Deadline deadline);
 
-    // Clocks.
+    // Clocks; see GuestClock.
     hp::Result<void> synchronise_clock(Deadline deadline);
-    /// What the guest's CLOCK_MONOTONIC showed, or will show, at a moment of the host.
-    uint64_t guest_us(Deadline::Clock::time_point when) const;
+    uint64_t guest_us(Deadline::Clock::time_point when) const { return clock_.guest_us(when); }
 
     /// False once the connection ended: QEMU is gone or the agent closed its port.
     bool connected() const { return conversation_->connected(); }
@@ -162,18 +133,14 @@ public:
 private:
     AgentClient() = default;
     void on_event(const nlohmann::json& event);
-    void note_gap(uint64_t time_us, const std::string& what);
-    hp::Result<size_t> wait_kernel_line_index(size_t from,
-                                              const std::function<bool(const KernelLine&)>& wanted,
-                                              std::string_view awaited, Deadline deadline) const;
 
-    mutable std::mutex mutex_;
-    mutable std::condition_variable changed_;
+    GuestLog log_{[this] { return connected(); }};
+    GuestJobs jobs_{[this] { return connected(); }};
+    GuestClock clock_;
+
+    std::mutex mutex_;  // of the greeting
+    std::condition_variable changed_;
     std::optional<AgentHello> hello_;
-    std::vector<KernelLine> kernel_log_;
-    uint64_t next_seq_ = 0;
-    std::map<JobId, JobView> jobs_;
-    Deadline::Clock::time_point guest_zero_{};  // host time at which the guest's clock was 0
 
     // Last: its reader thread uses the members above until it is joined.
     std::unique_ptr<JsonConversation> conversation_;

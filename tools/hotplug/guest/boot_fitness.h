@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "hotplug/guest/agent_client.h"
+#include "hotplug/guest/kernel_line.h"
 #include "lib/result.h"
 
 namespace hotplug {
