@@ -3,52 +3,21 @@
 // Thread: pure functions.
 #include "hotplug/judge/ktap_reader.h"
 
-#include <optional>
+#include <utility>
+
+#include "lib/ktap.h"
 
 namespace hotplug {
 
 namespace {
 
-constexpr std::string_view kDigits = "0123456789";
-
-bool take(std::string_view& text, std::string_view prefix) {
-    if (!text.starts_with(prefix)) {
-        return false;
-    }
-    text.remove_prefix(prefix.size());
-    return true;
-}
-
-/// `not ok 3 - ttm_device_init_basic # SKIP no such board`
-std::optional<TestResult> parse_line(std::string_view line) {
-    TestResult result;
-    if (take(line, "not ")) {
-        result.outcome = TestOutcome::fail;
-    }
-    if (!take(line, "ok ")) {
-        return {};
-    }
-    const size_t number_end = line.find_first_not_of(kDigits);
-    if (number_end == 0 || number_end == std::string_view::npos) {
-        return {};
-    }
-    line.remove_prefix(number_end);
-    if (!take(line, " ")) {
-        return {};
-    }
-    take(line, "- ");
-    const size_t directive = line.find(" # ");
-    result.name = line.substr(0, directive);
-    if (directive != std::string_view::npos) {
-        std::string_view note = line.substr(directive + 3);
-        if (take(note, "SKIP") && result.outcome == TestOutcome::pass) {
-            result.outcome = TestOutcome::skip;
-        }
-        take(note, " ");
-        result.note = note;
-    }
-    if (result.name.empty()) {
-        return {};
+TestResult judged(hp::ktap::Result read) {
+    TestResult result{read.name.empty() ? "test " + std::to_string(read.number)
+                                        : std::move(read.name),
+                      TestOutcome::fail, std::move(read.note)};
+    if (read.ok) {
+        const bool skipped = read.directive == hp::ktap::Directive::skip;
+        result.outcome = skipped ? TestOutcome::skip : TestOutcome::pass;
     }
     return result;
 }
@@ -73,8 +42,8 @@ std::vector<TestResult> parse_ktap(std::string_view text) {
         if (line.ends_with('\r')) {
             line.remove_suffix(1);
         }
-        if (auto result = parse_line(line)) {
-            results.push_back(std::move(*result));
+        if (auto result = hp::ktap::parse_result(line)) {
+            results.push_back(judged(std::move(*result)));
         }
     }
     return results;

@@ -30,6 +30,14 @@ TEST(KtapTest, ResultsAreFoundAmongPlansCommentsAndSubtests) {
     EXPECT_EQ(results[3].outcome, TestOutcome::fail);
 }
 
+TEST(KtapTest, ASkipWithoutANameIsNoPass) {
+    const auto results = parse_ktap("ok 2 # SKIP needs /dev/kfd\n");
+    ASSERT_EQ(results.size(), 1U);
+    EXPECT_EQ(results[0].name, "test 2");
+    EXPECT_EQ(results[0].outcome, TestOutcome::skip);
+    EXPECT_EQ(results[0].note, "needs /dev/kfd");
+}
+
 TEST(KtapTest, OtherTextHasNone) {
     for (const char* text : {"", "\n", "ok", "ok ", "ok 1", "ok 1 ", "ok 1 - ", "ok one two",
                              "okay 1 two", "not ok", "it is ok 1 two", "ok 12two"}) {

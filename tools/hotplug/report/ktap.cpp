@@ -5,81 +5,90 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "lib/ktap.h"
 
 namespace hotplug {
 
 namespace {
 
-/// KTAP is a line protocol and '#' begins a directive.
-std::string one_line(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '#'; }, ' ');
-    return text;
+using hp::ktap::Directive;
+
+bool failed(Outcome outcome) {
+    return outcome == Outcome::fail || outcome == Outcome::fixed;
 }
 
-std::string_view result_word(Outcome outcome) {
-    return outcome == Outcome::fail || outcome == Outcome::fixed ? "not ok" : "ok";
-}
-
-std::string directive(Outcome outcome, const std::string& reason) {
+Directive directive(Outcome outcome) {
     switch (outcome) {
-        case Outcome::skip: return " # SKIP " + one_line(reason);
-        case Outcome::known: return " # XFAIL " + one_line(reason);
+        case Outcome::skip: return Directive::skip;
+        case Outcome::known: return Directive::xfail;
         case Outcome::pass:
         case Outcome::fixed:
-        case Outcome::fail: return "";
+        case Outcome::fail: break;
     }
-    return "";
+    return Directive::none;
 }
 
 /// A failure of a row that is known to fail is known, too.
-std::string test_line(const TestResult& test, bool known, size_t number) {
-    const bool failed = test.outcome == TestOutcome::fail;
-    const std::string note = test.note.empty() ? "" : " " + one_line(test.note);
-    std::string directive;
-    if (failed) {
-        directive = known ? " # XFAIL" + note : note.empty() ? "" : " #" + note;
-    } else if (test.outcome == TestOutcome::skip) {
-        directive = " # SKIP" + note;
+hp::ktap::Result result_of(const TestResult& test, bool known, size_t number) {
+    hp::ktap::Result result{true, number, test.name, Directive::none, test.note};
+    switch (test.outcome) {
+        case TestOutcome::pass: result.note.clear(); break;
+        case TestOutcome::skip: result.directive = Directive::skip; break;
+        case TestOutcome::fail:
+            result.ok = known;
+            result.directive = known ? Directive::xfail : Directive::none;
+            break;
     }
-    return fmt::format("    {} {} {}{}\n", failed && !known ? "not ok" : "ok", number,
-                       one_line(test.name), directive);
+    return result;
+}
+
+hp::ktap::Result result_of(const CheckResult& check, size_t number) {
+    const Directive known = directive(check.outcome);
+    return {!failed(check.outcome), number, std::string(to_string(check.check)), known,
+            known == Directive::none ? "" : check.reason};
+}
+
+void append(std::string& text, std::string_view line) {
+    text += fmt::format("    {}\n", line);
 }
 
 /// The checks, and then what the row's programs reported.
 void append_subtests(std::string& text, const RowResult& row) {
-    text += fmt::format("    KTAP version 1\n    1..{}\n", row.checks.size() + row.tests.size());
-    for (size_t i = 0; i < row.checks.size(); ++i) {
-        const CheckResult& check = row.checks[i];
+    append(text, hp::ktap::version_line);
+    append(text, hp::ktap::format_plan(row.checks.size() + row.tests.size()));
+    size_t number = 0;
+    for (const CheckResult& check : row.checks) {
         for (const std::string& evidence : check.evidence) {
-            text += fmt::format("    # {}\n", one_line(evidence));
+            append(text, hp::ktap::format_comment(evidence));
         }
         if (check.outcome == Outcome::fixed) {
-            text += fmt::format("    # expected to fail: {}\n", one_line(check.reason));
+            append(text, hp::ktap::format_comment("expected to fail: " + check.reason));
         }
-        text += fmt::format("    {} {} {}{}\n", result_word(check.outcome), i + 1,
-                            to_string(check.check), directive(check.outcome, check.reason));
+        append(text, hp::ktap::format_result(result_of(check, ++number)));
     }
-    for (size_t i = 0; i < row.tests.size(); ++i) {
-        text += test_line(row.tests[i], row.outcome == Outcome::known, row.checks.size() + i + 1);
+    for (const TestResult& test : row.tests) {
+        append(text, hp::ktap::format_result(
+                         result_of(test, row.outcome == Outcome::known, ++number)));
     }
 }
 
 }  // namespace
 
 std::string format_ktap(const RunReport& report) {
-    std::string text = fmt::format("KTAP version 1\n1..{}\n", report.rows.size());
-    for (size_t i = 0; i < report.rows.size(); ++i) {
-        const RowResult& row = report.rows[i];
+    std::string text = fmt::format("{}\n{}\n", hp::ktap::version_line,
+                                   hp::ktap::format_plan(report.rows.size()));
+    size_t number = 0;
+    for (const RowResult& row : report.rows) {
         if (!row.checks.empty()) {
             append_subtests(text, row);
         }
-        const std::string skip =
-            row.outcome == Outcome::skip ? directive(Outcome::skip, row.skip_reason) : "";
-        text += fmt::format("{} {} {}{}\n", result_word(row.outcome), i + 1, row.id, skip);
+        const bool skipped = row.outcome == Outcome::skip;
+        text += hp::ktap::format_result({!failed(row.outcome), ++number, row.id,
+                                         skipped ? Directive::skip : Directive::none,
+                                         skipped ? row.skip_reason : ""}) +
+                "\n";
     }
-    return text + fmt::format("# {}\n", closing_line(tally(report.rows)));
+    return text + hp::ktap::format_comment(closing_line(tally(report.rows))) + "\n";
 }
 
 }  // namespace hotplug

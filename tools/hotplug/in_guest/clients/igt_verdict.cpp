@@ -10,6 +10,8 @@
 #include <sstream>
 #include <utility>
 
+#include "lib/ktap.h"
+
 namespace hp::clients {
 
 namespace {
@@ -264,13 +266,6 @@ std::vector<std::string> names_of(const IgtRequest& request, const json& tests) 
     return names;
 }
 
-/// KTAP is a line protocol and " # " begins a directive.
-std::string one_line(std::string text) {
-    std::replace_if(
-        text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r' || c == '#'; }, ' ');
-    return text;
-}
-
 }  // namespace
 
 std::string IgtRequest::obstacle(const IgtMachine& machine) const {
@@ -370,19 +365,19 @@ std::vector<IgtVerdict> judge_igt(const json& results, const std::vector<IgtRequ
 }
 
 std::string format_ktap(const std::vector<IgtVerdict>& verdicts) {
-    std::string text = "KTAP version 1\n1.." + std::to_string(verdicts.size()) + "\n";
-    for (std::size_t i = 0; i < verdicts.size(); ++i) {
-        const IgtVerdict& verdict = verdicts[i];
+    std::string text = std::string(ktap::version_line) + "\n";
+    text += ktap::format_plan(verdicts.size()) + "\n";
+    std::uint64_t number = 0;
+    for (const IgtVerdict& verdict : verdicts) {
         for (const std::string& line : lines_of(verdict.details)) {
-            text += "# " + one_line(line) + "\n";
+            text += ktap::format_comment(line) + "\n";
         }
-        text += verdict.outcome == IgtVerdict::Outcome::fail ? "not ok " : "ok ";
-        text += std::to_string(i + 1) + " " + verdict.name;
-        if (verdict.outcome != IgtVerdict::Outcome::pass) {
-            text += verdict.outcome == IgtVerdict::Outcome::skip ? " # SKIP " : " # ";
-            text += one_line(verdict.reason);
-        }
-        text += "\n";
+        const bool skipped = verdict.outcome == IgtVerdict::Outcome::skip;
+        text += ktap::format_result({verdict.outcome != IgtVerdict::Outcome::fail, ++number,
+                                     verdict.name,
+                                     skipped ? ktap::Directive::skip : ktap::Directive::none,
+                                     verdict.reason}) +
+                "\n";
     }
     return text;
 }
