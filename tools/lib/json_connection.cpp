@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "lib/json_connection.h"
 
-#include <fmt/format.h>
 #include <sys/socket.h>
 
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <string_view>
 #include <utility>
 
 #include "lib/unix_socket.h"
@@ -28,8 +26,7 @@ void JsonConnection::send(const nlohmann::json& value) {
     if (ending_) {
         return;
     }
-    // Text that is not UTF-8 (a name out of a broken guest) must not take the connection down.
-    output_ += value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    output_ += format_json_line(value);
     output_ += '\n';
     flush();
 }
@@ -49,7 +46,7 @@ void JsonConnection::receive() {
     if (got == 0) {
         end("");
     } else if (got > 0) {
-        input_.append(chunk.data(), static_cast<size_t>(got));
+        input_.append({chunk.data(), static_cast<size_t>(got)});
         take_lines();
     } else if (errno != EAGAIN && errno != EINTR) {
         end(std::strerror(errno));
@@ -57,20 +54,11 @@ void JsonConnection::receive() {
 }
 
 void JsonConnection::take_lines() {
-    size_t begin = 0;
-    for (size_t end_of_line = 0; (end_of_line = input_.find('\n', begin)) != std::string::npos;
-         begin = end_of_line + 1) {
-        const auto line = std::string_view(input_).substr(begin, end_of_line - begin);
-        auto value = nlohmann::json::parse(line, nullptr, false);
-        if (value.is_discarded()) {
-            handlers_.on_line(fail(fmt::format("not a JSON value: '{}'", line.substr(0, 80))));
-        } else {
-            handlers_.on_line(std::move(value));
-        }
+    while (const auto line = input_.next()) {
+        handlers_.on_line(parse_json_line(*line));
     }
-    input_.erase(0, begin);
-    if (input_.size() > line_limit) {
-        end(fmt::format("a line of more than {} bytes", line_limit));
+    if (const auto& error = input_.error()) {
+        end(error->message);
     }
 }
 

@@ -11,13 +11,14 @@
 
 #include "lib/event_loop.h"
 #include "lib/fd.h"
+#include "lib/json_line.h"
+#include "lib/line_buffer.h"
 #include "lib/result.h"
 
 namespace hp {
 
 class JsonConnection {
 public:
-    static constexpr size_t line_limit = 1 << 20;
     static constexpr size_t queue_limit = 4 << 20;  // unsent bytes of a peer that does not read
 
     struct Handlers {
@@ -52,7 +53,7 @@ private:
     Handlers handlers_;
     EventLoop::Handle watch_;
     EventLoop::Handle ending_;
-    std::string input_;
+    LineBuffer input_{json_line_limit, LineBuffer::Overlong::refuse};
     std::string output_;
 };
 

@@ -80,7 +80,7 @@ TEST_F(JsonConnectionTest, TheEndIsReportedOnce) {
 
 TEST_F(JsonConnectionTest, ALineWithoutEndIsCutOff) {
     std::thread writer([this] {
-        const std::string text(JsonConnection::line_limit + 2, 'x');
+        const std::string text(json_line_limit + 2, 'x');
         ::send(peer.get(), text.data(), text.size(), MSG_NOSIGNAL);
     });
     loop.run();

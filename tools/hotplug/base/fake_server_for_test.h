@@ -22,6 +22,8 @@
 #include "hotplug/base/deadline.h"
 #include "hotplug/base/temporary_directory.h"
 #include "lib/fd.h"
+#include "lib/json_line.h"
+#include "lib/line_buffer.h"
 
 namespace hotplug {
 
@@ -100,18 +102,16 @@ private:
             send(greeting_());
             changed_.notify_all();
         }
-        std::string pending;
+        hp::LineBuffer lines(hp::json_line_limit, hp::LineBuffer::Overlong::cut);
         std::array<char, 65536> buffer;
         ssize_t size;
         while ((size = ::recv(fd, buffer.data(), buffer.size(), 0)) > 0) {
             std::string packet(buffer.data(), static_cast<size_t>(size));
-            pending += packet;
+            lines.append(packet);
             std::lock_guard lock(mutex_);
             packets_.push_back(std::move(packet));
-            for (size_t end; (end = pending.find('\n')) != std::string::npos;) {
-                std::string line = pending.substr(0, end);
-                pending.erase(0, end + 1);
-                send(answer_(line));
+            while (const auto line = lines.next()) {
+                send(answer_(*line));
             }
         }
     }

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "lib/json_line.h"
+
 namespace hotplug {
 
 struct JsonConversation::Shared {
@@ -60,12 +62,16 @@ hp::Result<void> JsonConversation::open(Deadline deadline) {
         return hp::fail(fmt::format("{}: {}", shared_->peer, socket.error().message));
     }
     auto on_line = [shared = shared_, on_event = on_event_](std::string_view line) {
+        const auto message = hp::parse_json_line(line);
+        if (!message) {
+            shared->end(fmt::format("it does not speak the protocol: {}", message.error().message));
+            return;
+        }
         try {
-            auto message = nlohmann::json::parse(line);
-            if (message.contains("id")) {
-                shared->take(message);
+            if (message->contains("id")) {
+                shared->take(*message);
             } else {
-                on_event(message);
+                on_event(*message);
             }
         } catch (const nlohmann::json::exception& error) {
             shared->end(fmt::format("it does not speak the protocol: {}", error.what()));
@@ -117,7 +123,7 @@ hp::Result<JsonConversation::Pending> JsonConversation::start(nlohmann::json mes
     if (!channel_) {
         return hp::fail(fmt::format("{}: it could not be reached again ({})", shared_->peer, what));
     }
-    if (auto sent = channel_->send(message.dump()); !sent) {
+    if (auto sent = channel_->send(hp::format_json_line(message)); !sent) {
         return hp::fail(
             fmt::format("{}: {} ({})", shared_->peer, sent.error().message, pending.what_));
     }

@@ -12,6 +12,9 @@
 #include <cerrno>
 #include <cstring>
 
+#include "lib/json_line.h"
+#include "lib/line_buffer.h"
+
 namespace hotplug {
 
 namespace {
@@ -93,7 +96,7 @@ void LineChannel::read_lines() {
 }
 
 std::string LineChannel::read_until_end() {
-    std::string pending;
+    hp::LineBuffer lines(hp::json_line_limit, hp::LineBuffer::Overlong::refuse);
     std::array<char, 65536> buffer;
     while (true) {
         ssize_t size = ::recv(socket_.get(), buffer.data(), buffer.size(), 0);
@@ -106,24 +109,18 @@ std::string LineChannel::read_until_end() {
         if (size == 0) {
             return "it closed the connection";
         }
-        size_t searched = pending.size();
-        pending.append(buffer.data(), static_cast<size_t>(size));
-        size_t start = 0;
-        for (size_t end = pending.find('\n', searched); end != std::string::npos;
-             end = pending.find('\n', start)) {
-            std::string_view line(pending.data() + start, end - start);
-            if (line.ends_with('\r')) {
-                line.remove_suffix(1);  // QMP ends its lines so
+        lines.append({buffer.data(), static_cast<size_t>(size)});
+        while (auto line = lines.next()) {
+            if (line->ends_with('\r')) {
+                line->pop_back();  // QMP ends its lines so
             }
             if (log_) {
-                log_(Direction::received, line);
+                log_(Direction::received, *line);
             }
-            on_line_(line);
-            start = end + 1;
+            on_line_(*line);
         }
-        pending.erase(0, start);
-        if (pending.size() > max_line) {
-            return fmt::format("it sent a line of more than {} bytes", max_line);
+        if (const auto& error = lines.error()) {
+            return "it sent " + error->message;
         }
     }
 }

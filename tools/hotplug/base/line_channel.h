@@ -21,6 +21,8 @@ namespace hotplug {
 /// errors.
 hp::Result<hp::Fd> connect_unix(const std::string& path, Deadline deadline);
 
+/// A line longer than hp::json_line_limit ends the connection: the peer does not speak the
+/// protocol.
 class LineChannel {
 public:
     enum class Direction { sent, received };
@@ -28,9 +30,6 @@ public:
     using LineHandler = std::function<void(std::string_view)>;
     /// Called once, with the reason, when no line will come any more.
     using EndHandler = std::function<void(std::string)>;
-
-    /// A line longer than this ends the connection: the peer does not speak the protocol.
-    static constexpr size_t max_line = 4u << 20;
 
     LineChannel(hp::Fd socket, Log log, LineHandler on_line, EndHandler on_end);
     ~LineChannel();

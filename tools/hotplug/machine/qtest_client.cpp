@@ -124,10 +124,11 @@ hp::Result<void> QtestClient::send_packet(const std::string& packet, Deadline de
 
 hp::Result<std::string> QtestClient::receive_line(Deadline deadline) {
     while (true) {
-        if (size_t end = received_.find('\n'); end != std::string::npos) {
-            std::string line = received_.substr(0, end);
-            received_.erase(0, end + 1);
-            return line;
+        if (auto line = received_.next()) {
+            return std::move(*line);
+        }
+        if (const auto& error = received_.error()) {
+            return hp::fail(fmt::format("qtest: QEMU sent {}", error->message));
         }
         if (deadline.expired()) {
             return hp::fail(deadline.missed("QEMU's answer on its qtest socket"));
@@ -145,7 +146,7 @@ hp::Result<std::string> QtestClient::receive_line(Deadline deadline) {
             return hp::fail(fmt::format("qtest: cannot receive: {}", std::strerror(errno)));
         }
         if (size > 0) {
-            received_.append(buffer.data(), static_cast<size_t>(size));
+            received_.append({buffer.data(), static_cast<size_t>(size)});
         }
     }
 }

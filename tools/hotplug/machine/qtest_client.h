@@ -12,6 +12,7 @@
 
 #include "hotplug/base/deadline.h"
 #include "lib/fd.h"
+#include "lib/line_buffer.h"
 #include "lib/result.h"
 
 namespace hotplug {
@@ -40,7 +41,8 @@ private:
     hp::Result<std::string> receive_line(Deadline deadline);
 
     hp::Fd socket_;
-    std::string received_;
+    // An answer is a word and a number.
+    hp::LineBuffer received_{max_packet, hp::LineBuffer::Overlong::refuse};
 };
 
 }  // namespace hotplug

@@ -17,6 +17,7 @@
 #include "hotplug/in_guest/agent/clock.h"
 #include "hotplug/in_guest/agent/files.h"
 #include "hotplug/in_guest/agent/system_state.h"
+#include "lib/json_line.h"
 
 namespace hp::agent {
 
@@ -56,7 +57,7 @@ Result<Jobs::Program> program_of(const Request& request) {
 Agent::Agent(Config config)
     : config_(std::move(config)),
       kmsg_(std::move(config_.kmsg)),
-      in_(OutQueue::line_limit),
+      in_(json_line_limit, LineBuffer::Overlong::cut),
       jobs_([this](const json& message) { push(message); }) {}
 
 json Agent::hello() const {

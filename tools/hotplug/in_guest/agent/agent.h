@@ -11,12 +11,12 @@
 
 #include "hotplug/in_guest/agent/jobs.h"
 #include "hotplug/in_guest/agent/kmsg.h"
-#include "hotplug/in_guest/agent/line_buffer.h"
 #include "hotplug/in_guest/agent/out_queue.h"
 #include "hotplug/in_guest/agent/poll_set.h"
 #include "hotplug/in_guest/agent/request.h"
 #include "hotplug/in_guest/agent/workers.h"
 #include "lib/fd.h"
+#include "lib/line_buffer.h"
 #include "lib/result.h"
 
 namespace hp::agent {

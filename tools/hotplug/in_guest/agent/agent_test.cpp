@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <optional>
 
+#include "lib/json_line.h"
 #include "lib/temp_tree.h"
 
 namespace hp::agent {
@@ -86,7 +87,7 @@ private:
         }
     }
 
-    LineBuffer lines_{2 << 20};
+    LineBuffer lines_{json_line_limit, LineBuffer::Overlong::refuse};
 };
 
 TEST_F(AgentTest, GreetsAndGreetsAgainOnRequest) {

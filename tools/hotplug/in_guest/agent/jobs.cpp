@@ -47,7 +47,8 @@ Result<std::uint64_t> Jobs::start(const Program& program, std::string name) {
     const std::uint64_t number = next_number_++;
     jobs_.emplace(number, Job{std::move(*child),
                               std::move(name),
-                              {LineBuffer(line_limit), LineBuffer(line_limit)},
+                              {LineBuffer(line_limit, LineBuffer::Overlong::cut),
+                               LineBuffer(line_limit, LineBuffer::Overlong::cut)},
                               {}});
     return number;
 }

@@ -15,8 +15,8 @@
 
 #include "hotplug/in_guest/agent/child.h"
 #include "hotplug/in_guest/agent/clock.h"
-#include "hotplug/in_guest/agent/line_buffer.h"
 #include "hotplug/in_guest/agent/poll_set.h"
+#include "lib/line_buffer.h"
 #include "lib/result.h"
 
 namespace hp::agent {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "lib/json_line.h"
+
 namespace hp::agent {
 
 namespace {
@@ -16,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 std::string encode(const json& message) {
-    return message.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+    return format_json_line(message) + '\n';
 }
 
 /// A peer may refuse a longer line and lose step, so the sender learns of it instead.
@@ -37,7 +39,7 @@ json too_long(const json& message, std::size_t size) {
 
 void OutQueue::push(const json& message) {
     std::string line = encode(message);
-    if (line.size() > line_limit) {
+    if (line.size() > json_line_limit) {
         line = encode(too_long(message, line.size()));
     }
     bytes_ += line.size();

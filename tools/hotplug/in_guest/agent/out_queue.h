@@ -18,8 +18,6 @@ namespace hp::agent {
 class OutQueue {
 public:
     static constexpr std::size_t high_water = 4u << 20;
-    /// Documentation/harness/protocols.md: at most 1 MiB a line.
-    static constexpr std::size_t line_limit = 1u << 20;
 
     void push(const nlohmann::json& message);
 

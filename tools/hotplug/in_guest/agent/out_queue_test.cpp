@@ -8,6 +8,7 @@
 #include <array>
 
 #include "lib/fd.h"
+#include "lib/json_line.h"
 
 namespace hp::agent {
 namespace {
@@ -84,7 +85,7 @@ TEST_F(OutQueueTest, RestartsALineHalfSent) {
 }
 
 TEST_F(OutQueueTest, RefusesALineOverTheLimitByName) {
-    queue_.push({{"id", 7}, {"ok", true}, {"data", std::string(OutQueue::line_limit, 'x')}});
+    queue_.push({{"id", 7}, {"ok", true}, {"data", std::string(json_line_limit, 'x')}});
     ASSERT_TRUE(queue_.flush(write_end_.get()));
     const json sent = json::parse(drain());
     EXPECT_EQ(sent["id"], 7);

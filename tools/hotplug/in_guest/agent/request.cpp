@@ -5,15 +5,18 @@
 
 #include <utility>
 
+#include "lib/json_line.h"
+
 namespace hp::agent {
 
 using nlohmann::json;
 
 Result<Request> Request::parse(std::string_view line) {
-    json body = json::parse(line, nullptr, /*allow_exceptions=*/false);
-    if (!body.is_object()) {
+    auto parsed = parse_json_line(line);
+    if (!parsed || !parsed->is_object()) {
         return fail("a request is one JSON object on one line");
     }
+    json body = std::move(*parsed);
     Request request;
     request.id_ = body.value("id", json());
     const auto what = body.find("do");

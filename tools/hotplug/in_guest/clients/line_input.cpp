@@ -14,9 +14,7 @@ namespace hp::clients {
 
 std::optional<std::string> LineInput::next() {
     for (;;) {
-        if (const auto newline = buffer_.find('\n'); newline != std::string::npos) {
-            std::string line = buffer_.substr(0, newline);
-            buffer_.erase(0, newline + 1);
+        if (auto line = buffer_.next()) {
             return line;
         }
         std::array<char, 4096> bytes;
@@ -25,7 +23,7 @@ std::optional<std::string> LineInput::next() {
             return std::nullopt;
         }
         if (n > 0) {
-            buffer_.append(bytes.data(), static_cast<std::size_t>(n));
+            buffer_.append({bytes.data(), static_cast<std::size_t>(n)});
         }
     }
 }

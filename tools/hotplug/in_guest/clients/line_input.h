@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "lib/line_buffer.h"
+
 namespace hp::clients {
 
 class LineInput {
@@ -14,7 +16,8 @@ public:
     std::optional<std::string> next();
 
 private:
-    std::string buffer_;
+    // A command is a word or a few; what is longer is none, in pieces too.
+    LineBuffer buffer_{4096, LineBuffer::Overlong::cut};
 };
 
 }  // namespace hp::clients

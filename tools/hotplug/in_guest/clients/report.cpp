@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "lib/json_line.h"
+
 namespace hp::clients {
 
 using nlohmann::json;
@@ -36,7 +38,7 @@ void Reporter::say(const char* state, json members) {
     members["client"] = client_;
     members["state"] = state;
     members["time_us"] = now_us();
-    write_line(members.dump(-1, ' ', false, json::error_handler_t::replace) + '\n');
+    write_line(format_json_line(members) + '\n');
 }
 
 void Reporter::done(bool good) {
