@@ -17,10 +17,10 @@ namespace hotplug {
 
 namespace {
 
-constexpr uint64_t kBlockSilenceUs = 2'000'000;
-constexpr size_t kLinesKept = 16;
-constexpr size_t kFramesKept = 8;
-constexpr int kLevelError = 3;  // KERN_ERR, include/linux/kern_levels.h
+constexpr uint64_t block_silence_us = 2'000'000;
+constexpr size_t lines_kept = 16;
+constexpr size_t frames_kept = 8;
+constexpr int level_error = 3;  // KERN_ERR, include/linux/kern_levels.h
 
 struct Start {
     ComplaintKind kind;
@@ -165,7 +165,17 @@ std::optional<Start> match_kmemleak(std::string_view text) {
     return std::nullopt;
 }
 
+/// lockdep frames some of its titles: "[ BUG: Invalid wait context ]".
+std::string_view without_frame(std::string_view text) {
+    if (text.starts_with("[ ") && text.ends_with(" ]")) {
+        text.remove_prefix(2);
+        text.remove_suffix(2);
+    }
+    return text;
+}
+
 std::optional<Start> match_start(std::string_view text) {
+    text = without_frame(text);
     for (auto* match :
          {match_bug, match_warning, match_info, match_corruption, match_fatal, match_kmemleak}) {
         if (auto start = match(text)) {
@@ -184,10 +194,10 @@ std::optional<Start> match_start(std::string_view text) {
 /// Lines that say where the kernel was, not what was wrong; they stand between a message and its
 /// "Call Trace:".
 bool is_context(std::string_view text) {
-    constexpr std::array<std::string_view, 7> kPrefixes = {
+    constexpr std::array<std::string_view, 7> prefixes = {
         "CPU: ",     "Tainted: ", "Hardware name", "Workqueue: ", "Modules linked in",
         "Sched_ext", "task:"};
-    return text.empty() || std::any_of(kPrefixes.begin(), kPrefixes.end(),
+    return text.empty() || std::any_of(prefixes.begin(), prefixes.end(),
                                        [&](auto prefix) { return text.starts_with(prefix); });
 }
 
@@ -202,13 +212,14 @@ std::string_view frame_in(std::string_view text) {
 class Classifier {
 public:
     void feed(const KernelLine& record) {
-        if (block_ && record.time_us - last_us_ > kBlockSilenceUs) {
+        if (block_ && record.time_us - last_us_ > block_silence_us) {
             close();
         }
         const std::string_view text = record.text;
         if (text.find("[ cut here ]") != std::string_view::npos) {
             close();
             open(record, {ComplaintKind::trace, {}});
+            head_open_ = true;
         } else if (text.starts_with("---[ end trace")) {
             close();
         } else if (auto start = match_start(text)) {
@@ -217,7 +228,7 @@ public:
             absorb(record);
         } else if (text.starts_with("Call Trace:")) {
             open(record, {ComplaintKind::trace, without_address(headline_)});
-        } else if (record.level <= kLevelError || text.find("*ERROR*") != std::string_view::npos) {
+        } else if (record.level <= level_error || text.find("*ERROR*") != std::string_view::npos) {
             note(record);
         }
         if (!block_ && !is_context(text)) {
@@ -236,18 +247,31 @@ private:
         remark_.clear();
         module_frame_.clear();
         first_stack_over_ = false;
+        head_open_ = false;
         keep(record);
     }
 
-    /// One report may have several first lines: "cut here", a message, "WARNING: ... at f". As long
-    /// as no stack came, a start line tells more about the open block, and the more specific kind
-    /// wins.
-    void begin_or_refine(const KernelLine& record, Start start) {
+    /// One report may have several first lines: "cut here", a message, "WARNING: ... at f"; or
+    /// "BUG: ...", "Oops: ...". Any other start line is a report of its own, whether or not the
+    /// one before had a stack.
+    bool belongs_to_block(const Start& start) const {
         if (!block_ || !block_->stack.empty()) {
+            return false;
+        }
+        const bool oops = start.kind == ComplaintKind::bug &&
+                          (start.title.starts_with("Oops") || start.title.starts_with("general"));
+        return head_open_ || (oops && block_->kind == ComplaintKind::bug);
+    }
+
+    /// Of the start lines of one report the more specific kind wins.
+    void begin_or_refine(const KernelLine& record, Start start) {
+        if (!belongs_to_block(start)) {
             close();
             open(record, std::move(start));
             return;
         }
+        head_open_ =
+            head_open_ && start.kind != ComplaintKind::warning && start.kind != ComplaintKind::bug;
         if (block_->title.empty() || start.kind > block_->kind) {
             block_->kind = start.kind;
             block_->title = std::move(start.title);
@@ -283,7 +307,7 @@ private:
 
     void keep(const KernelLine& record) {
         last_us_ = record.time_us;
-        if (block_->lines.size() < kLinesKept) {
+        if (block_->lines.size() < lines_kept) {
             block_->lines.push_back(format_record(record.time_us, record.text));
         }
     }
@@ -294,7 +318,7 @@ private:
         if (frame.empty() || first_stack_over_) {
             return;
         }
-        if (block_->stack.size() < kFramesKept) {
+        if (block_->stack.size() < frames_kept) {
             block_->stack.emplace_back(frame);
         }
         if (module_frame_.empty() && text.ends_with(']')) {
@@ -342,6 +366,7 @@ private:
 
     KernelLogSummary summary_;
     std::optional<Complaint> block_;
+    bool head_open_ = false;    // after "cut here", until the line that says where it was
     std::string remark_;        // free text after "cut here"
     std::string headline_;      // the last message outside of any report
     std::string module_frame_;  // the first frame of a module in the open block

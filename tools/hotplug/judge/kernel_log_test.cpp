@@ -153,6 +153,8 @@ INSTANTIATE_TEST_SUITE_P(
                 "WARNING: possible circular locking dependency detected"},
         OneLine{"WARNING: suspicious RCU usage", ComplaintKind::lockdep,
                 "WARNING: suspicious RCU usage"},
+        OneLine{"[ BUG: Invalid wait context ]", ComplaintKind::lockdep,
+                "BUG: Invalid wait context"},
         OneLine{"INFO: task cs:104 blocked for more than 120 seconds.", ComplaintKind::hung_task,
                 "hung task: cs"},
         OneLine{"watchdog: BUG: soft lockup - CPU#0 stuck for 26s! [irq/25-pciehp:40]",
@@ -213,6 +215,39 @@ TEST(KernelLog, LaterReportIsNotSwallowedByAnUnfinishedOne) {
         {4, 0, 9'100'000, "WARNING: a/b.c:1 at f+0x1/0x2, CPU#0: sh/1"}});
     ASSERT_EQ(summary.complaints.size(), 2U);
     EXPECT_EQ(summary.complaints[1].title, "WARNING in f");
+}
+
+TEST(KernelLog, ReportsWithoutAStackAreNotOneReport) {
+    const auto summary = classify(std::vector<KernelLine>{
+        {4, 0, 1'000'000, "INFO: task cs:104 blocked for more than 120 seconds."},
+        {4, 0, 1'500'000, "INFO: task sh:105 blocked for more than 120 seconds."},
+        {4, 0, 1'900'000, "refcount_t: underflow; use-after-free."},
+        {4, 0, 2'000'000, "irq 24: nobody cared (try booting with the \"irqpoll\" option)"}});
+    ASSERT_EQ(summary.complaints.size(), 4U);
+    EXPECT_EQ(summary.complaints[0].title, "hung task: cs");
+    EXPECT_EQ(summary.complaints[1].title, "hung task: sh");
+    EXPECT_EQ(summary.complaints[3].title, "irq: nobody cared");
+}
+
+TEST(KernelLog, SecondWarningIsNotSwallowedByOneWithoutAStack) {
+    const auto summary = classify(records(R"([    1.000000] ------------[ cut here ]------------
+[    1.000001] refcount_t: underflow; use-after-free.
+[    1.000002] WARNING: lib/refcount.c:28 at refcount_warn_saturate+0x1/0x2, CPU#0: sh/70
+[    1.000003] WARNING: suspicious RCU usage
+)"));
+    ASSERT_EQ(summary.complaints.size(), 2U);
+    EXPECT_EQ(summary.complaints[0].kind, ComplaintKind::refcount);
+    EXPECT_EQ(summary.complaints[1].title, "WARNING: suspicious RCU usage");
+}
+
+TEST(KernelLog, BugAndItsOopsAreOneReport) {
+    const auto summary = classify(records(R"([    1.000000] ------------[ cut here ]------------
+[    1.000001] kernel BUG at lib/list_debug.c:59!
+[    1.000002] Oops: invalid opcode: 0000 [#1] SMP
+[    1.000003] RIP: 0010:__list_del_entry_valid_or_report+0x8a/0xd0
+)"));
+    ASSERT_EQ(summary.complaints.size(), 1U);
+    EXPECT_EQ(summary.complaints[0].title, "kernel BUG in __list_del_entry_valid_or_report");
 }
 
 TEST(KernelLog, RecordsPrintAsOnTheConsole) {

@@ -3,6 +3,10 @@
 // Thread: pure functions.
 #include "hotplug/judge/ktap_reader.h"
 
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 #include "lib/ktap.h"
@@ -22,6 +26,46 @@ TestResult judged(hp::ktap::Result read) {
     return result;
 }
 
+/// What one program printed, up to the next one's version line or plan.
+class Document {
+public:
+    explicit Document(std::vector<TestResult>& results) : results_(results) {}
+
+    void begin() {
+        end();
+        planned_.reset();
+        seen_ = 0;
+    }
+
+    void plan(uint64_t count) {
+        if (planned_) {
+            begin();
+        }
+        planned_ = count;
+    }
+
+    void result(TestResult result) {
+        ++seen_;
+        results_.push_back(std::move(result));
+    }
+
+    void bail_out(std::string why) {
+        results_.push_back({"Bail out!", TestOutcome::fail, std::move(why)});
+    }
+
+    void end() {
+        if (planned_ && *planned_ != seen_) {
+            results_.push_back({"plan", TestOutcome::fail,
+                                fmt::format("{} of {} tests have a result", seen_, *planned_)});
+        }
+    }
+
+private:
+    std::vector<TestResult>& results_;
+    std::optional<uint64_t> planned_;
+    uint64_t seen_ = 0;
+};
+
 }  // namespace
 
 std::string_view to_string(TestOutcome outcome) {
@@ -35,6 +79,7 @@ std::string_view to_string(TestOutcome outcome) {
 
 std::vector<TestResult> parse_ktap(std::string_view text) {
     std::vector<TestResult> results;
+    Document document(results);
     while (!text.empty()) {
         const size_t end = text.find('\n');
         std::string_view line = text.substr(0, end);
@@ -43,9 +88,16 @@ std::vector<TestResult> parse_ktap(std::string_view text) {
             line.remove_suffix(1);
         }
         if (auto result = hp::ktap::parse_result(line)) {
-            results.push_back(judged(std::move(*result)));
+            document.result(judged(std::move(*result)));
+        } else if (const auto plan = hp::ktap::parse_plan(line)) {
+            document.plan(*plan);
+        } else if (hp::ktap::is_version_line(line)) {
+            document.begin();
+        } else if (auto why = hp::ktap::parse_bail_out(line)) {
+            document.bail_out(std::move(*why));
         }
     }
+    document.end();
     return results;
 }
 
