@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "hotplug/cli/commands.h"
+#include "hotplug/judge/expected_update.h"
 #include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
@@ -143,7 +144,7 @@ public:
         }
         std::error_code error;
         fs::create_directories(file_.parent_path(), error);
-        return loaded_.updated(rows).save(file_).map([&] { return file_; });
+        return updated(loaded_, rows).save(file_).map([&] { return file_; });
     }
 
 private:

@@ -13,7 +13,7 @@ namespace {
 
 using Span = std::optional<std::chrono::microseconds>;
 
-constexpr size_t kAccessesShown = 4;
+constexpr size_t accesses_shown = 4;
 
 double seconds(std::chrono::microseconds time) {
     return static_cast<double>(time.count()) / 1e6;
@@ -41,10 +41,12 @@ void fail_with(CheckResult& result, std::string evidence) {
     result.evidence.push_back(std::move(evidence));
 }
 
-void add_kernel_line(CheckResult& result, const Episode& episode) {
+/// In the line of evidence it belongs to: a list of known failures asks each line what it is.
+std::string with_kernel_line(std::string evidence, const Episode& episode) {
     if (!episode.last_kernel_line.empty()) {
-        result.evidence.push_back(episode.last_kernel_line);
+        evidence += "; the kernel's last line about it: " + episode.last_kernel_line;
     }
+    return evidence;
 }
 
 /// "mmio_read of regGRBM_STATUS"
@@ -73,17 +75,18 @@ CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& li
         const LossTimeline& loss = episode.loss;
         const Span time = removal_time(loss);
         show_longest(result, time, longest, loss.given_up);
+        std::string failure;
         if (!loss.refused.empty()) {
-            fail_with(result, fmt::format("refused: {}", loss.refused));
+            failure = fmt::format("refused: {}", loss.refused);
         } else if (!loss.stuck.empty()) {
-            fail_with(result, fmt::format("did not return: {}", loss.stuck));
+            failure = fmt::format("did not return: {}", loss.stuck);
         } else if (time && *time > limits.removal) {
-            fail_with(result, fmt::format("returned after {}, did not return within {}",
-                                          seconds_text(*time), seconds_text(limits.removal)));
-        } else {
-            continue;
+            failure = fmt::format("returned after {}, did not return within {}",
+                                  seconds_text(*time), seconds_text(limits.removal));
         }
-        add_kernel_line(result, episode);
+        if (!failure.empty()) {
+            fail_with(result, with_kernel_line(std::move(failure), episode));
+        }
     }
     return result;
 }
@@ -123,7 +126,7 @@ CheckResult check_no_access(const std::vector<Episode>& episodes, const Limits& 
         fail_with(result, fmt::format("{} accesses before and {} after the device left the bus, "
                                       "allowed are {}",
                                       accesses.server, accesses.black_hole, limits.accesses));
-        for (size_t i = 0; i < std::min(kAccessesShown, accesses.first.size()); ++i) {
+        for (size_t i = 0; i < std::min(accesses_shown, accesses.first.size()); ++i) {
             result.evidence.push_back(describe_access(accesses.first[i]));
         }
     }

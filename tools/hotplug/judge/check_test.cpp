@@ -41,8 +41,9 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
     EXPECT_FALSE(result.passed);
     EXPECT_EQ(result.value, "64.0 s");
     EXPECT_EQ(result.evidence,
-              (std::vector<std::string>{"returned after 64.0 s, did not return within 10.0 s",
-                                        "[    9.000000] amdgpu 0000:01:00.0: last words"}));
+              std::vector<std::string>{
+                  "returned after 64.0 s, did not return within 10.0 s; the kernel's last line "
+                  "about it: [    9.000000] amdgpu 0000:01:00.0: last words"});
 
     auto stuck = episode();
     stuck[0].loss.remove_returned.reset();
@@ -51,7 +52,8 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
     EXPECT_FALSE(result.passed);
     EXPECT_EQ(result.value, "never");
     EXPECT_EQ(result.evidence[0],
-              "did not return: the device's directory is still there after 90 s");
+              "did not return: the device's directory is still there after 90 s; the kernel's last "
+              "line about it: [    9.000000] amdgpu 0000:01:00.0: last words");
 
     stuck[0].loss.given_up = seconds(60);
     stuck.push_back(episode()[0]);
@@ -59,6 +61,7 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
 
     auto refused = episode();
     refused[0].loss.refused = "No such device";
+    refused[0].last_kernel_line.clear();
     EXPECT_EQ(check_removed(refused, {}).evidence[0], "refused: No such device");
 }
 

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-
-#include "hotplug/judge/verdict.h"
+#include <utility>
 
 namespace hotplug {
 
@@ -19,28 +19,36 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// What an entry of a new list looks for: the titles of the kernel's complaints, which are stable.
-/// Other evidence holds times.
-std::vector<std::string> matching_of(const RowResult& row, const CheckResult& check) {
-    std::vector<std::string> titles;
-    if (check.check == Check::log_clean) {
-        for (const Complaint& complaint : row.kernel_log.complaints) {
-            titles.push_back(complaint.title);
-        }
-    }
-    return titles;
-}
-
-void merge(std::vector<std::string>& into, const std::vector<std::string>& more) {
-    for (const std::string& text : more) {
-        if (std::find(into.begin(), into.end(), text) == into.end()) {
-            into.push_back(text);
-        }
-    }
-}
-
 std::string refusal(const std::string& file, size_t index, std::string_view why) {
     return fmt::format("{}: /{}: {}", file, index, why);
+}
+
+bool is_count(const json& value) {
+    return value.is_number_unsigned() && value.get<uint64_t>() != 0 &&
+           value.get<uint64_t>() <= 1'000'000;
+}
+
+/// Empty: it is one.
+std::string fault_of_rate(const json& rate) {
+    if (!rate.is_object() || rate.size() != 3 || !rate.contains("failed") || !rate.contains("of") ||
+        !rate.contains("race") || !rate["race"].is_string() ||
+        rate["race"].get<std::string>().empty()) {
+        return "member 'sometimes' must be an object of failed, of and race: how often it failed, "
+               "of "
+               "how many tries, and what decides";
+    }
+    if (!is_count(rate["failed"]) || !is_count(rate["of"]) ||
+        rate["failed"].get<unsigned>() > rate["of"].get<unsigned>()) {
+        return "member 'sometimes': failed must be from 1 to of";
+    }
+    return {};
+}
+
+bool is_matching(const json& value) {
+    return value.is_array() && !value.empty() &&
+           std::all_of(value.begin(), value.end(), [](const json& element) {
+               return element.is_string() && !element.get<std::string>().empty();
+           });
 }
 
 /// Empty: the entry is well-formed.
@@ -50,18 +58,15 @@ std::string fault_of(const json& entry) {
     }
     for (const auto& [name, value] : entry.items()) {
         const bool text = name == "row" || name == "check" || name == "reason";
-        const bool list = name == "matching" && value.is_array() &&
-                          std::all_of(value.begin(), value.end(),
-                                      [](const json& element) { return element.is_string(); });
-        const bool flag = name == "sometimes" && value.is_boolean();
-        if (!(text && value.is_string()) && !list && !flag) {
+        const bool list = name == "matching" && is_matching(value);
+        if (!(text && value.is_string()) && !list && name != "sometimes") {
             return fmt::format(
                 "member '{}' is not allowed or of the wrong type; allowed: row, check, reason, "
-                "sometimes, matching",
+                "matching (what each line of evidence contains one of), sometimes",
                 name);
         }
     }
-    for (const char* needed : {"row", "check", "reason"}) {
+    for (const char* needed : {"row", "check", "reason", "matching"}) {
         if (!entry.contains(needed)) {
             return fmt::format("member '{}' is missing", needed);
         }
@@ -69,18 +74,51 @@ std::string fault_of(const json& entry) {
     if (!parse_check(entry["check"].get<std::string>())) {
         return fmt::format("no such check '{}'", entry["check"].get<std::string>());
     }
-    return {};
+    return entry.contains("sometimes") ? fault_of_rate(entry["sometimes"]) : std::string();
+}
+
+ExpectedFailure read_entry(const json& entry) {
+    ExpectedFailure failure = {
+        entry["row"].get<std::string>(), *parse_check(entry["check"].get<std::string>()),
+        entry["reason"].get<std::string>(), entry["matching"].get<std::vector<std::string>>()};
+    if (entry.contains("sometimes")) {
+        const json& rate = entry["sometimes"];
+        failure.sometimes = {rate["failed"].get<unsigned>(), rate["of"].get<unsigned>(),
+                             rate["race"].get<std::string>()};
+    }
+    return failure;
+}
+
+double log_choose(unsigned n, unsigned k) {
+    return std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0);
 }
 
 }  // namespace
 
+bool FailureRate::contradicts(unsigned failed_now, unsigned tries_now) const {
+    const unsigned tries = of + tries_now;
+    const unsigned failures = failed + failed_now;
+    // Of all tries, so many failures fell to this run: the hypergeometric distribution.
+    const auto log_chance = [&](unsigned here) {
+        return log_choose(tries_now, here) + log_choose(of, failures - here) -
+               log_choose(tries, failures);
+    };
+    const double seen = log_chance(failed_now);
+    double as_odd = 0;
+    for (unsigned here = failures > of ? failures - of : 0; here <= std::min(failures, tries_now);
+         ++here) {
+        const double chance = log_chance(here);
+        as_odd += chance <= seen + 1e-9 ? std::exp(chance) : 0;
+    }
+    return as_odd < 0.001;
+}
+
 bool ExpectedFailure::covers(const std::vector<std::string>& evidence) const {
-    return matching.empty() ||
-           std::all_of(evidence.begin(), evidence.end(), [&](const std::string& line) {
-               return std::any_of(matching.begin(), matching.end(), [&](const std::string& wanted) {
-                   return line.find(wanted) != std::string::npos;
-               });
-           });
+    return std::all_of(evidence.begin(), evidence.end(), [&](const std::string& line) {
+        return std::any_of(matching.begin(), matching.end(), [&](const std::string& wanted) {
+            return line.find(wanted) != std::string::npos;
+        });
+    });
 }
 
 hp::Result<ExpectedFailures> ExpectedFailures::parse(std::string_view text,
@@ -90,14 +128,18 @@ hp::Result<ExpectedFailures> ExpectedFailures::parse(std::string_view text,
         return hp::fail(fmt::format("{}: expected a JSON list of known failures", file));
     }
     std::vector<ExpectedFailure> failures;
+    std::set<std::pair<std::string, Check>> seen;
     for (size_t i = 0; i < list.size(); ++i) {
         if (const std::string fault = fault_of(list[i]); !fault.empty()) {
             return hp::fail(refusal(file, i, fault));
         }
-        failures.push_back({list[i]["row"].get<std::string>(),
-                            *parse_check(list[i]["check"].get<std::string>()),
-                            list[i]["reason"].get<std::string>(), list[i].value("sometimes", false),
-                            list[i].value("matching", std::vector<std::string>{})});
+        ExpectedFailure failure = read_entry(list[i]);
+        if (!seen.emplace(failure.row, failure.check).second) {
+            return hp::fail(refusal(file, i,
+                                    fmt::format("'{}' has an entry for '{}' already", failure.row,
+                                                to_string(failure.check))));
+        }
+        failures.push_back(std::move(failure));
     }
     return ExpectedFailures(std::move(failures));
 }
@@ -117,12 +159,10 @@ std::string ExpectedFailures::to_json() const {
     for (const ExpectedFailure& failure : failures_) {
         json entry = {{"row", failure.row},
                       {"check", std::string(to_string(failure.check))},
-                      {"reason", failure.reason}};
-        if (failure.sometimes) {
-            entry["sometimes"] = true;
-        }
-        if (!failure.matching.empty()) {
-            entry["matching"] = failure.matching;
+                      {"reason", failure.reason},
+                      {"matching", failure.matching}};
+        if (const auto& rate = failure.sometimes) {
+            entry["sometimes"] = {{"failed", rate->failed}, {"of", rate->of}, {"race", rate->race}};
         }
         list.push_back(std::move(entry));
     }
@@ -143,58 +183,6 @@ const ExpectedFailure* ExpectedFailures::find(std::string_view row, Check check)
         return failure.row == row && failure.check == check;
     });
     return found == failures_.end() ? nullptr : &*found;
-}
-
-ExpectedFailures ExpectedFailures::updated(const std::vector<RowResult>& rows) const {
-    std::set<std::string> ran;
-    std::vector<ExpectedFailure> fresh;
-    std::set<std::pair<std::string, Check>> passed_once;
-    for (const RowResult& row : rows) {
-        if (row.outcome == Outcome::skip) {
-            continue;
-        }
-        ran.insert(row.expected_key);
-        for (const CheckResult& check : row.checks) {
-            if (check.passed) {
-                passed_once.emplace(row.expected_key, check.check);
-                continue;
-            }
-            const auto same = std::find_if(fresh.begin(), fresh.end(), [&](const auto& failure) {
-                return failure.row == row.expected_key && failure.check == check.check;
-            });
-            if (same != fresh.end()) {
-                merge(same->matching, matching_of(row, check));
-                continue;
-            }
-            const ExpectedFailure* known = find(row.expected_key, check.check);
-            fresh.push_back({row.expected_key, check.check,
-                             known != nullptr         ? known->reason
-                             : check.evidence.empty() ? "fails"
-                                                      : check.evidence.front(),
-                             known != nullptr && known->sometimes, matching_of(row, check)});
-        }
-    }
-    std::vector<ExpectedFailure> all;
-    for (const ExpectedFailure& failure : failures_) {
-        // A race that did not show this time is still known.
-        if (!ran.contains(failure.row) || failure.sometimes) {
-            const bool repeated = std::any_of(fresh.begin(), fresh.end(), [&](const auto& other) {
-                return other.row == failure.row && other.check == failure.check;
-            });
-            if (!repeated) {
-                all.push_back(failure);
-            }
-        }
-    }
-    for (ExpectedFailure& failure : fresh) {
-        failure.sometimes = failure.sometimes || passed_once.contains({failure.row, failure.check});
-        if (const ExpectedFailure* known = find(failure.row, failure.check);
-            known != nullptr && failure.sometimes) {
-            merge(failure.matching, known->matching);
-        }
-        all.push_back(std::move(failure));
-    }
-    return ExpectedFailures(std::move(all));
 }
 
 std::filesystem::path expected_file(const std::filesystem::path& folder, std::string_view release,

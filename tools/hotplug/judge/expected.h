@@ -4,26 +4,37 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "hotplug/scenario/scenario.h"
+#include "hotplug/scenario/checks.h"
 #include "lib/result.h"
 
 namespace hotplug {
 
-struct RowResult;
+/// How often a failure that depends on a race was seen.
+struct FailureRate {
+    unsigned failed = 0;  ///< at least 1
+    unsigned of = 0;      ///< tries, `failed` included
+    std::string race;     ///< what decides
+
+    /// Would so many failures of so many tries be a surprise? Fisher's exact test of both counts,
+    /// two-sided, at 0.001: a run in a thousand is called one without being any. Few tries on
+    /// either side are no surprise, whatever came of them.
+    bool contradicts(unsigned failed_now, unsigned tries_now) const;
+};
 
 struct ExpectedFailure {
     std::string row;  ///< a row's id, without the cycle
     Check check = Check::steps;
     std::string reason;
-    /// Depends on a race: passing is no surprise either.
-    bool sometimes = false;
-    /// Each line of evidence must contain one of these; empty: any evidence. So a second complaint
-    /// in a row whose log is known to be unclean is not taken for the known one.
-    std::vector<std::string> matching;
+    /// Each line of evidence must contain one of these: a second complaint in a row whose log is
+    /// known to be unclean is not taken for the known one. At least one.
+    std::vector<std::string> matching{};
+    /// Nothing: fails each time.
+    std::optional<FailureRate> sometimes{};
 
     bool covers(const std::vector<std::string>& evidence) const;
 };
@@ -42,10 +53,6 @@ public:
     /// Null when the check is expected to pass.
     const ExpectedFailure* find(std::string_view row, Check check) const;
     const std::vector<ExpectedFailure>& failures() const { return failures_; }
-
-    /// The list after a run: what failed in the rows that were run, with the reasons that were
-    /// known; entries of other rows stay.
-    ExpectedFailures updated(const std::vector<RowResult>& rows) const;
 
 private:
     std::vector<ExpectedFailure> failures_;

@@ -274,7 +274,7 @@ std::string summarize(const std::optional<ComparedRun>& run, std::string_view op
     }
     std::vector<std::string> figures;
     for (const ComparedCheck& check : run->checks) {
-        std::string text = fmt::format("{} {}", heading(check.check), check.value);
+        std::string text = fmt::format("{} {}", info(check.check).heading, check.value);
         text.erase(text.find_last_not_of(' ') + 1);
         if (!check.passed) {
             figures.push_back(fmt::format("{}{}{}", open, text, close));

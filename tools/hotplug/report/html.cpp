@@ -32,18 +32,18 @@ details { border-bottom: 1px solid var(--line); padding: .5em 0; } summary { cur
 
 std::string matrix(const RunReport& report) {
     std::string text = "<table>\n<thead><tr><th>row</th><th>verdict</th>";
-    for (const Check check : all_checks()) {
-        text += fmt::format("<th>{}</th>", heading(check));
+    for (const CheckInfo& check : all_checks()) {
+        text += fmt::format("<th>{}</th>", check.heading);
     }
     text += "</tr></thead>\n<tbody>\n";
     for (const RowResult& row : report.rows) {
         text += fmt::format("<tr><td><a href=\"#{0}\">{0}</a></td><td class=\"{1}\">{1}</td>",
                             escape_markup(row.id), to_string(row.outcome));
-        for (const Check check : all_checks()) {
-            const CheckResult* result = row.find(check);
+        for (const CheckInfo& check : all_checks()) {
+            const CheckResult* result = row.find(check.check);
             text += fmt::format("<td class=\"{}\">{}</td>",
                                 result == nullptr ? "skip" : to_string(result->outcome),
-                                escape_markup(cell(row, check)));
+                                escape_markup(cell(row, check.check)));
         }
         text += "</tr>\n";
     }

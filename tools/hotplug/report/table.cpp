@@ -31,8 +31,8 @@ using Line = std::vector<std::string>;
 
 Line row_line(const RowResult& row) {
     Line line = {row.id, std::string(to_string(row.outcome))};
-    for (const Check check : all_checks()) {
-        line.push_back(cell(row, check));
+    for (const CheckInfo& check : all_checks()) {
+        line.push_back(cell(row, check.check));
     }
     return line;
 }
@@ -70,21 +70,6 @@ std::string known_failures(const RunReport& report) {
 
 }  // namespace
 
-std::string_view heading(Check check) {
-    switch (check) {
-        case Check::removed: return "removal returned";
-        case Check::clients_released: return "clients released";
-        case Check::no_access: return "absent accesses";
-        case Check::bystander: return "bystander";
-        case Check::kfd_usable: return "/dev/kfd";
-        case Check::replug: return "replug to job";
-        case Check::steps: return "steps";
-        case Check::log_clean: return "kernel log";
-        case Check::no_leak: return "leaks";
-    }
-    return "";
-}
-
 std::string cell(const RowResult& row, Check check) {
     const CheckResult* result = row.find(check);
     if (result == nullptr) {
@@ -97,8 +82,8 @@ std::string cell(const RowResult& row, Check check) {
 
 std::string format_table(const RunReport& report) {
     Line header = {"row", "verdict"};
-    for (const Check check : all_checks()) {
-        header.emplace_back(heading(check));
+    for (const CheckInfo& check : all_checks()) {
+        header.emplace_back(check.heading);
     }
     std::vector<Line> lines = {header};
     for (const RowResult& row : report.rows) {

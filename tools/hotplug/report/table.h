@@ -13,9 +13,6 @@ namespace hotplug {
 /// must not, "+" when it passed although it is known to fail, "-" when the row does not judge it.
 std::string cell(const RowResult& row, Check check);
 
-/// What the column of a check is called.
-std::string_view heading(Check check);
-
 /// The table, known failures, their number, and the closing line "N passed, N failed, N skipped" as
 /// the last one.
 std::string format_table(const RunReport& report);

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "hotplug/guest/boot_fitness.h"
+#include "hotplug/judge/expected_update.h"
 #include "hotplug/run/bundle.h"
 #include "hotplug/run/row_run.h"
 
@@ -76,6 +77,7 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
         report_.rows.push_back(std::move(result));
     }
     end_guest();
+    judge_rates(report_.rows, expected_);
     report_.info.interrupted = Deadline::interrupted();
     if (report_.info.interrupted) {
         report_.info.error.clear();  // what a cut wait says is not the reason

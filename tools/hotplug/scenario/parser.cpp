@@ -163,16 +163,16 @@ private:
 
 std::vector<Check> read_checks(const Node& node) {
     std::vector<std::string_view> allowed;
-    for (const Check check : all_checks()) {
-        if (!is_implicit(check)) {
-            allowed.push_back(to_string(check));
+    for (const CheckInfo& check : all_checks()) {
+        if (check.use == CheckUse::named) {
+            allowed.push_back(check.name);
         }
     }
     std::vector<Check> checks;
     for (const Node& element : node.elements()) {
         const std::string name = element.text();
         const auto check = parse_check(name);
-        if (!check || is_implicit(*check)) {
+        if (!check || info(*check).use == CheckUse::implicit) {
             element.refuse(
                 fmt::format("no such check '{}', allowed: {}", name, fmt::join(allowed, ", ")));
         }

@@ -6,36 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <array>
-
 namespace hotplug {
 
 namespace {
-
-struct NamedCheck {
-    Check check;
-    std::string_view name;
-};
-
-constexpr std::array<NamedCheck, 9> kChecks = {{
-    {Check::removed, "removed"},
-    {Check::clients_released, "clients_released"},
-    {Check::no_access, "no_access"},
-    {Check::bystander, "bystander"},
-    {Check::kfd_usable, "kfd_usable"},
-    {Check::replug, "replug"},
-    {Check::steps, "steps"},
-    {Check::log_clean, "log_clean"},
-    {Check::no_leak, "no_leak"},
-}};
-
-constexpr std::array<Check, 9> kOrder = [] {
-    std::array<Check, 9> order{};
-    for (size_t i = 0; i < kChecks.size(); ++i) {
-        order[i] = kChecks[i].check;
-    }
-    return order;
-}();
 
 struct Describe {
     std::string operator()(const StartStep& step) const { return "start " + step.name(); }
@@ -75,27 +48,6 @@ struct Describe {
 };
 
 }  // namespace
-
-std::span<const Check> all_checks() {
-    return kOrder;
-}
-
-std::string_view to_string(Check check) {
-    return kChecks[static_cast<size_t>(check)].name;
-}
-
-std::optional<Check> parse_check(std::string_view name) {
-    for (const NamedCheck& known : kChecks) {
-        if (known.name == name) {
-            return known.check;
-        }
-    }
-    return std::nullopt;
-}
-
-bool is_implicit(Check check) {
-    return check == Check::steps || check == Check::log_clean || check == Check::no_leak;
-}
 
 std::string_view to_string(Role role) {
     return role == Role::victim ? "victim" : "bystander";

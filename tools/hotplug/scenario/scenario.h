@@ -7,7 +7,6 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,29 +15,9 @@
 
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/gpu_slot.h"
+#include "hotplug/scenario/checks.h"
 
 namespace hotplug {
-
-/// What a row is judged by, in the order of the columns of a report. `steps`, `log_clean` and
-/// `no_leak` are judged in every row; the others where the scenario names them.
-/// Documentation/harness/checks.md explains each.
-enum class Check {
-    removed,
-    clients_released,
-    no_access,
-    bystander,
-    kfd_usable,
-    replug,
-    steps,
-    log_clean,
-    no_leak,
-};
-
-std::span<const Check> all_checks();
-std::string_view to_string(Check check);
-std::optional<Check> parse_check(std::string_view name);
-/// Part of every row's verdict, never named by a scenario.
-bool is_implicit(Check check);
 
 /// A GPU of the row. The victim is the one that is lost; with cycles the two change places each
 /// time.
