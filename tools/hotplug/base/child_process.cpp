@@ -42,9 +42,23 @@ public:
         }
         argv_.push_back(nullptr);
         envp_.push_back(nullptr);
+        if (command.oom_score_adj != 0) {
+            oom_score_adj_ = std::to_string(command.oom_score_adj);
+        }
     }
     ExecImage(const ExecImage&) = delete;
     ExecImage& operator=(const ExecImage&) = delete;
+
+    /// May fail where /proc is not there or not writable: the program runs as well then.
+    void adjust_oom_score() const {
+        if (oom_score_adj_.empty()) {
+            return;
+        }
+        const int file = ::open("/proc/self/oom_score_adj", O_WRONLY);
+        [[maybe_unused]] const ssize_t written =
+            ::write(file, oom_score_adj_.data(), oom_score_adj_.size());
+        ::close(file);
+    }
 
     void exec() { ::execvpe(argv_[0], argv_.data(), envp_.data()); }
 
@@ -53,6 +67,7 @@ private:
     size_t arguments_ = 0;
     std::vector<char*> argv_;
     std::vector<char*> envp_;
+    std::string oom_score_adj_;
 };
 
 // In the child. Reports errno through `report_fd`, which a successful exec closes.
@@ -71,6 +86,7 @@ private:
         ::dup2(output_fd, STDOUT_FILENO);
         ::dup2(output_fd, STDERR_FILENO);
         ::close(null);
+        image.adjust_oom_score();
         image.exec();
         error = errno;
     }

@@ -32,7 +32,13 @@ struct ExitStatus {
 struct Command {
     std::vector<std::string> argv;  // argv[0] is looked up in PATH when it has no slash
     std::map<std::string, std::string> environment;  // added to the harness's own
+    /// Of /proc/self/oom_score_adj, 0 to 1000: not set when 0.
+    int oom_score_adj = 0;
 };
+
+/// For what a host that runs out of memory shall kill before anything else: the guests, not the
+/// work of who runs them.
+constexpr int first_to_be_killed = 1000;
 
 class ChildProcess {
 public:

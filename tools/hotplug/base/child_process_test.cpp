@@ -44,6 +44,17 @@ TEST_F(ChildProcessTest, ExitStatus) {
     EXPECT_EQ(status->describe(), "exit status 7");
 }
 
+TEST_F(ChildProcessTest, OomScoreOfTheChildAlone) {
+    Command command = {{"cat", "/proc/self/oom_score_adj"}, {}};
+    const auto own = run_and_capture(command, Deadline::after(seconds(10)));
+    ASSERT_TRUE(own) << own.error().message;
+    EXPECT_NE(*own, "1000\n");
+    command.oom_score_adj = first_to_be_killed;
+    const auto adjusted = run_and_capture(command, Deadline::after(seconds(10)));
+    ASSERT_TRUE(adjusted) << adjusted.error().message;
+    EXPECT_EQ(*adjusted, "1000\n");
+}
+
 TEST_F(ChildProcessTest, EndedBySignal) {
     auto child = start(shell("kill -ABRT $$"));
     ASSERT_TRUE(child);

@@ -38,6 +38,7 @@ Command emulator_command(const EmulatorSpec& spec) {
     Command command;
     command.argv = {spec.program,        "--profile", spec.gpu.profile,     "--socket",
                     device_socket(spec), "--control", control_socket(spec), "--die-with-parent"};
+    command.oom_score_adj = first_to_be_killed;
     if (spec.gpu.vram_mib) {
         command.argv.insert(command.argv.end(), {"--vram-mib", std::to_string(*spec.gpu.vram_mib)});
     }

@@ -9,6 +9,7 @@
 #include <algorithm>
 
 #include "hotplug/base/log_tail.h"
+#include "hotplug/machine/host_memory.h"
 #include "hotplug/machine/pcie_switch.h"
 #include "hotplug/machine/qemu_arguments.h"
 
@@ -54,6 +55,9 @@ hp::Result<void> check_config(const MachineConfig& config) {
     if (config.memory_mib < least_memory_mib) {
         return hp::fail(fmt::format("{} MiB of memory asked for, {} is the least",
                                     config.memory_mib, least_memory_mib));
+    }
+    if (auto fits = check_memory(config); !fits) {
+        return fits;
     }
     if (config.accelerator == Accelerator::kvm && ::access("/dev/kvm", R_OK | W_OK) != 0) {
         return hp::fail("KVM asked for, but /dev/kvm cannot be opened: use TCG, or join group kvm");
@@ -198,6 +202,7 @@ hp::Result<void> Machine::start_qemu() {
         devices.insert(devices.end(), own.begin(), own.end());
     }
     Command command = config_.qemu.command;
+    command.oom_score_adj = first_to_be_killed;
     auto arguments = qemu_arguments(config_, sockets_.path(), devices);
     command.argv.insert(command.argv.end(), arguments.begin(), arguments.end());
     auto child = ChildProcess::start(command, qemu_log());

@@ -61,9 +61,9 @@ struct DeviceProgress {
 
 class Machine {
 public:
-    /// Boots the guest. Returns when the agent is there, the driver is bound to every GPU (with
-    /// load_driver) and the black holes lie under them. The error names what was awaited and shows
-    /// the console's last line.
+    /// Boots the guest, when there is memory for it (host_memory.h). Returns when the agent is
+    /// there, the driver is bound to every GPU (with load_driver) and the black holes lie under
+    /// them. The error names what was awaited and shows the console's last line.
     static hp::Result<std::unique_ptr<Machine>> start(MachineConfig config);
     ~Machine();
     Machine(const Machine&) = delete;

@@ -54,6 +54,12 @@ TEST_F(MachineTest, TooManySlotsTooLittleMemory) {
     EXPECT_NE(error().find("32 is the most"), std::string::npos);
 }
 
+TEST_F(MachineTest, MoreMemoryThanTheHostHas) {
+    config_.memory_mib = 1u << 30;
+    EXPECT_NE(error().find("MiB available"), std::string::npos) << error();
+    EXPECT_FALSE(std::filesystem::exists(config_.log_dir));
+}
+
 TEST_F(MachineTest, LogsThatCannotBeWritten) {
     config_.log_dir = file("taken");
     EXPECT_NE(error().find("cannot make"), std::string::npos);
@@ -64,6 +70,12 @@ TEST_F(MachineTest, QemuThatEndsAtOnce) {
     auto message = error();
     EXPECT_TRUE(message.starts_with("QEMU ended with exit status 1: qemu: no such machine (see "))
         << message;
+}
+
+TEST_F(MachineTest, QemuIsKilledFirstWhenTheHostRunsOutOfMemory) {
+    config_.qemu.command = {{"sh", "-c", "cat /proc/self/oom_score_adj; exit 1"}, {}};
+    auto message = error();
+    EXPECT_TRUE(message.starts_with("QEMU ended with exit status 1: 1000 (see ")) << message;
 }
 
 TEST_F(MachineTest, QemuThatIsNotThere) {
@@ -85,6 +97,15 @@ TEST_F(MachineTest, EmulatorThatEndsAtOnce) {
     auto message = error();
     EXPECT_TRUE(message.starts_with("the emulator gpu0 ended with exit status 1: socket in use"))
         << message;
+}
+
+TEST_F(MachineTest, EmulatorIsKilledFirstWhenTheHostRunsOutOfMemory) {
+    config_.slots[0].device = SlotDevice::gpu;
+    config_.emulator = file("amdgpu-emu");
+    std::ofstream(config_.emulator) << "#!/bin/sh\ncat /proc/self/oom_score_adj\nexit 1\n";
+    std::filesystem::permissions(config_.emulator, std::filesystem::perms::owner_all);
+    auto message = error();
+    EXPECT_TRUE(message.starts_with("the emulator gpu0 ended with exit status 1: 1000")) << message;
 }
 
 }  // namespace
