@@ -182,7 +182,7 @@ TEST_F(ControlServerTest, CountsWordsOfVram) {
 TEST_F(ControlServerTest, HostileSaysWhatItWants) {
     const char* const surfaces =
         "'surface' has to be a list of some of: registers, write_backs, interrupts, discovery, "
-        "firmware, mailbox";
+        "firmware, mailbox, fills";
     for (const json& bad : {json(nullptr), json("registers"), json::array(),
                             json::array({"registers", "vram"}), json::array({1})}) {
         EXPECT_EQ(server->handle(

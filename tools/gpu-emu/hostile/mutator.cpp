@@ -10,7 +10,7 @@ namespace gpuemu {
 namespace {
 
 constexpr std::array<std::string_view, surface_count> names = {
-    "registers", "write_backs", "interrupts", "discovery", "firmware", "mailbox",
+    "registers", "write_backs", "interrupts", "discovery", "firmware", "mailbox", "fills",
 };
 
 /// SplitMix64: the same numbers everywhere, and neighbours have nothing in common.

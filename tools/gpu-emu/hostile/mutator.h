@@ -29,8 +29,9 @@ enum class Surface : uint8_t {
     discovery,    // the IP discovery table
     firmware,     // answers of PSP and SMU, and the tables that the SMU fills
     mailbox,      // messages of a virtual function's host, and its PF2VF block
+    fills,        // what SDMA fills a program's memory with: a wrong result, and nothing else
 };
-inline constexpr std::size_t surface_count = 6;
+inline constexpr std::size_t surface_count = 7;
 
 /// "write_backs": the name in protocol and trace; empty for a number that is no surface.
 std::string_view surface_name(Surface surface);

@@ -16,7 +16,8 @@ namespace gpuemu {
 namespace {
 
 constexpr std::array every_surface = {Surface::registers, Surface::write_backs, Surface::interrupts,
-                                      Surface::discovery, Surface::firmware,    Surface::mailbox};
+                                      Surface::discovery, Surface::firmware,    Surface::mailbox,
+                                      Surface::fills};
 static_assert(every_surface.size() == surface_count);
 
 using Words = std::vector<uint32_t>;

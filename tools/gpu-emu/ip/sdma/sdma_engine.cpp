@@ -254,7 +254,10 @@ Step SdmaEngine::const_fill(SdmaQueue& queue, Packet packet, Budget& budget) {
         return unsupported(packet);
     }
     // The driver leaves FILLSIZE at 0 and means dwords (sdma_v4_4_2_emit_fill_buffer()).
-    return fill_bytes(port(queue), join(packet[1], packet[2]), packet[3],
+    const Port memory = port(queue);
+    const uint32_t value =
+        memory.vmid == 0 ? packet[3] : context_.mutator.word(Surface::fills, 0, packet[3]);
+    return fill_bytes(memory, join(packet[1], packet[2]), value,
                       uint64_t{sdma::BYTE_COUNT::get(packet[4])} + 1, queue.progress, budget);
 }
 

@@ -70,6 +70,16 @@ TEST_P(SdmaEngineTest, AHostileDeviceLiesInTheDriversFencesAndReadPointer) {
     EXPECT_EQ(bench.registers.read(gfx + RB_RPTR), ring.wptr() * 4);
 }
 
+TEST_P(SdmaEngineTest, AHostileDeviceFillsAProgramsMemoryWithSomethingElse) {
+    bench.mutator.start(1, std::array{Surface::fills}, 1);
+    ring.put({11, 0x2000, 0, 7, 3});
+    call({11, 0x2000, 0, 7, 3}, 4);
+    EXPECT_EQ(run(), Turn::idle);
+    EXPECT_EQ(memory.at32(0x2000), 7u) << "the driver's is told the truth";
+    EXPECT_NE(memory.at32(0x2000, 4), 7u);
+    EXPECT_EQ(memory.at64(rptr_report), ring.wptr() * 4) << "and so is everything else";
+}
+
 TEST_P(SdmaEngineTest, AQueueThatHangsWorksAgainAfterAReset) {
     ring.put({8 | 1u << 31 | 3u << 28, 0x2000, 0, 1, ~0u, 0});  // POLL_REGMEM: until 1 is there
     EXPECT_EQ(run(), Turn::parked);
