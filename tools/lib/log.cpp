@@ -5,7 +5,11 @@
 #include <spdlog/spdlog.h>
 
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
+
+#include "lib/log_limiter.h"
 
 namespace hp::log {
 namespace {
@@ -32,9 +36,26 @@ bool plain(std::string_view text) {
     return !text.empty() && text.find_first_of(" \"\\=\n\t\r") == std::string_view::npos;
 }
 
+std::optional<uint64_t> admit(std::string_view event) {
+    static std::mutex mutex;
+    static LogLimiter limiter;
+    const std::lock_guard lock(mutex);
+    return limiter.admit(event, LogLimiter::Clock::now());
+}
+
 void write(spdlog::level::level_enum level, std::string_view event, Fields fields) {
-    if (spdlog::should_log(level)) {
-        spdlog::log(level, "{}", format_line(event, fields));
+    if (!spdlog::should_log(level)) {
+        return;
+    }
+    const auto suppressed = admit(event);
+    if (!suppressed) {
+        return;
+    }
+    const std::string line = format_line(event, fields);
+    if (*suppressed == 0) {
+        spdlog::log(level, "{}", line);
+    } else {
+        spdlog::log(level, "{} suppressed={}", line, *suppressed);
     }
 }
 

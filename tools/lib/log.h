@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the log lines of our programs: `time=... level=info program=amdgpu-emu msg="client
 // attached" socket=/run/x`, to standard error, one event a line, fit for grep and for a log
-// collector. Thread: any.
+// collector. What comes too often is cut: LogLimiter. Thread: any.
 #pragma once
 
 #include <fmt/format.h>

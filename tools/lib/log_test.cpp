@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
 
 namespace hp::log {
 namespace {
@@ -21,6 +23,21 @@ TEST(Log, ValuesThatWouldBreakALineAreQuoted) {
 TEST(Log, AnUnknownLevelIsAnError) {
     EXPECT_THROW(set_up("test", "loud"), std::invalid_argument);
     EXPECT_NO_THROW(set_up("test", "off"));
+}
+
+/// What a guest or a client can cause may be said, and not as often as it likes.
+TEST(Log, AFloodOfOneEventIsCut) {
+    testing::internal::CaptureStderr();
+    set_up("test", "info");
+    for (int count = 0; count < 10'000; ++count) {
+        warning("flood", {{"count", count}});
+    }
+    warning("another");
+    const std::string text = testing::internal::GetCapturedStderr();
+    set_up("test", "off");
+    EXPECT_GE(std::ranges::count(text, '\n'), 11);
+    EXPECT_LE(std::ranges::count(text, '\n'), 40);
+    EXPECT_NE(text.find("msg=\"another\""), std::string::npos) << "each event for itself";
 }
 
 }  // namespace

@@ -115,8 +115,10 @@ hp::Result<json> plain(const hp::Result<void>& done) {
 
 ControlServer::ControlServer(hp::EventLoop& loop, const std::string& socket_path,
                              Controllable& device)
-    : loop_(loop), device_(device), listener_(open_or_throw(socket_path)) {
-    watch_ = loop_.watch(listener_.fd(), EPOLLIN, [this](uint32_t) { accept(); });
+    : loop_(loop),
+      device_(device),
+      acceptor_(loop, open_or_throw(socket_path), "control client",
+                [this](hp::Fd socket) { add_client(std::move(socket)); }) {
     device_.gate().set_observer(this);
 }
 
@@ -124,18 +126,14 @@ ControlServer::~ControlServer() {
     device_.gate().set_observer(nullptr);
 }
 
-void ControlServer::accept() {
-    auto socket = listener_.accept();
-    if (!socket) {
-        hp::log::error("cannot accept a control client", {{"error", socket.error().message}});
-        return;
-    }
-    if (!*socket) {
+void ControlServer::add_client(hp::Fd socket) {
+    if (clients_.size() >= most_clients) {
+        hp::log::warning("control client sent away: there are enough");
         return;
     }
     const auto client = clients_.emplace(clients_.end());
     *client = std::make_unique<hp::JsonConnection>(
-        loop_, std::move(*socket),
+        loop_, std::move(socket),
         hp::JsonConnection::Handlers{
             .on_line = [this, client](const hp::Result<json>& line) { on_line(**client, line); },
             .on_end =

@@ -12,16 +12,20 @@
 
 #include "gpu-emu/control/controllable.h"
 #include "gpu-emu/loss/loss_gate.h"
+#include "lib/acceptor.h"
 #include "lib/event_loop.h"
+#include "lib/fd.h"
 #include "lib/json_connection.h"
 #include "lib/result.h"
 #include "lib/thread_rule.h"
-#include "lib/unix_socket.h"
 
 namespace gpuemu {
 
 class ControlServer : public LossObserver {
 public:
+    /// Who comes when so many are there is sent away.
+    static constexpr size_t most_clients = 32;
+
     /// Listens at once; throws std::runtime_error with one clear line when it cannot (start-up).
     /// Becomes the gate's observer. `loop` and `device` outlive it.
     ControlServer(hp::EventLoop& loop, const std::string& socket_path, Controllable& device);
@@ -38,7 +42,7 @@ public:
 private:
     using Answer = hp::Result<nlohmann::json>;
 
-    void accept();
+    void add_client(hp::Fd socket);
     void on_line(hp::JsonConnection& client, const hp::Result<nlohmann::json>& line);
     void broadcast(const nlohmann::json& event);
 
@@ -58,9 +62,8 @@ private:
 
     hp::EventLoop& loop_;
     Controllable& device_;
-    hp::UnixListener listener_;
     std::list<std::unique_ptr<hp::JsonConnection>> clients_;
-    hp::EventLoop::Handle watch_;
+    hp::Acceptor acceptor_;
     hp::ThreadRule thread_;
 };
 

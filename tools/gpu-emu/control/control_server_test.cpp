@@ -2,9 +2,11 @@
 #include "gpu-emu/control/control_server.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <memory>
@@ -19,6 +21,7 @@
 #include "gpu-emu/witness/trace_reader.h"
 #include "lib/clock.h"
 #include "lib/log.h"
+#include "lib/run_until.h"
 #include "lib/temp_tree.h"
 
 namespace gpuemu {
@@ -224,9 +227,9 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
 
 TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_TRUE(ok({{"do", "hang"}}));
-    EXPECT_TRUE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::hung);
     EXPECT_TRUE(ok({{"do", "resume"}}));
-    EXPECT_FALSE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::none);
     EXPECT_TRUE(ok({{"do", "flaky"}, {"ms", 1}}));
     EXPECT_EQ(gate->state(), LossGate::State::ones);
     EXPECT_TRUE(ok({{"do", "restore"}}));
@@ -383,6 +386,69 @@ TEST_F(ControlServerTest, SeveralClientsTalkAndHearOfEvents) {
     say(last, "{\"id\":2,\"do\":\"shutdown\"}\n");
     EXPECT_EQ(line(last), (json{{"id", 2}, {"ok", true}}));
     loop_thread.join();
+}
+
+/// Lowers the limit of open files to what is open, and gives it back.
+class NoFileLeft {
+public:
+    NoFileLeft() {
+        EXPECT_EQ(::getrlimit(RLIMIT_NOFILE, &before_), 0);
+        const hp::Fd next(::dup(0));  // the lowest that is free
+        rlimit none = before_;
+        none.rlim_cur = static_cast<rlim_t>(next.get());
+        EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+    }
+    ~NoFileLeft() { EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before_), 0); }
+
+private:
+    rlimit before_{};
+};
+
+TEST_F(ControlServerTest, WithoutAFileForAClientTheLoopSleepsAndTriesAgain) {
+    const auto waiting = hp::connect_unix(path, 1s);
+    ASSERT_TRUE(waiting);
+    int turns = 0;
+    {
+        const NoFileLeft no_file_left;
+        loop.set_idle_work([&] {
+            ++turns;
+            return hp::EventLoop::Idle::done;
+        });
+        const auto end = loop.after(200ms, [&] { loop.stop(); });
+        loop.run();
+    }
+    EXPECT_LE(turns, 10);
+    loop.set_idle_work({});
+    const std::string request = "{\"do\":\"status\"}\n";
+    ASSERT_EQ(::send(waiting->get(), request.data(), request.size(), 0), ssize_t(request.size()));
+    std::array<char, 1024> answer{};
+    EXPECT_TRUE(hp::run_until(loop, [&] {
+        return ::recv(waiting->get(), answer.data(), answer.size(), MSG_DONTWAIT) > 0;
+    })) << "it is accepted once there is a file for it";
+}
+
+TEST_F(ControlServerTest, ClientsAreBounded) {
+    constexpr int many = 100;
+    std::vector<hp::Fd> clients;
+    for (int count = 0; count < many; ++count) {
+        auto client = hp::try_connect_unix(path);
+        ASSERT_TRUE(client);
+        ASSERT_TRUE(*client);
+        clients.push_back(std::move(*client));
+        ASSERT_TRUE(hp::run_until(loop, [turn = 0]() mutable { return ++turn == 3; }));
+    }
+    const auto closed = [](const hp::Fd& client) {
+        char byte = 0;
+        return ::recv(client.get(), &byte, 1, MSG_DONTWAIT) == 0;
+    };
+    EXPECT_EQ(std::ranges::count_if(clients, closed), many - 32);
+    EXPECT_FALSE(closed(clients.front())) << "who was there stays";
+    clients.erase(clients.begin());
+    ASSERT_TRUE(hp::run_until(loop, [turn = 0]() mutable { return ++turn == 5; }));
+    auto next = hp::try_connect_unix(path);
+    ASSERT_TRUE(next);
+    ASSERT_TRUE(hp::run_until(loop, [turn = 0]() mutable { return ++turn == 5; }));
+    EXPECT_FALSE(closed(*next)) << "there is room for one again";
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ uint32_t RegisterFile::read(uint32_t dword) {
         return read_handlers_[slot - 1](dword);
     }
     if (!known_[dword]) {
-        ++unknown_reads_[uint64_t{dword} * 4];
+        note_unknown(uint64_t{dword} * 4);
     }
     return storage_[dword];
 }
@@ -85,8 +85,17 @@ uint32_t RegisterFile::read_far(uint64_t address) {
     if (const auto found = far_.find(address); found != far_.end()) {
         return found->second;
     }
-    ++unknown_reads_[address];
+    note_unknown(address);
     return 0;
+}
+
+void RegisterFile::note_unknown(uint64_t address) {
+    const auto found = unknown_reads_.find(address);
+    if (found != unknown_reads_.end()) {
+        ++found->second;
+    } else if (unknown_reads_.size() < most_unknown_reads) {
+        unknown_reads_.emplace(address, 1);
+    }
 }
 
 void RegisterFile::write_far(uint64_t address, uint32_t value) {
@@ -122,6 +131,7 @@ void RegisterFile::clear() {
     storage_.assign(storage_.size(), 0);
     known_.assign(known_.size(), false);
     far_.clear();
+    unknown_reads_.clear();
 }
 
 }  // namespace gpuemu

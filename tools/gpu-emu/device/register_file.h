@@ -5,6 +5,7 @@
 // dword (the BAR merges sub-dword writes before they get here).
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -43,14 +44,23 @@ public:
     /// std::logic_error (start-up). A write handler is called after the value was stored.
     void on_read(uint32_t first, uint32_t count, ReadHandler handler);
     void on_write(uint32_t first, uint32_t count, WriteHandler handler);
+    /// Whether a write does more than to store: who lets a guest write many charges for each.
+    bool has_effect(uint32_t dword) const {
+        return dword < window_dwords_ && write_slot_[dword] != 0;
+    }
 
-    /// All storage to zero; handlers stay.
+    /// All storage to zero and nothing unknown; handlers stay.
     void clear();
 
-    /// Registers read although nobody ever wrote, preset or handled them: address -> times.
+    /// Registers read although nobody wrote, preset or handled them since the last clear(): address
+    /// -> times. A guest can read anywhere: the first most_unknown_reads are kept.
     const std::map<uint64_t, uint64_t>& unknown_reads() const { return unknown_reads_; }
 
 private:
+    static constexpr std::size_t most_unknown_reads = 4096;
+
+    void note_unknown(uint64_t address);
+
     uint64_t window_dwords_;
     std::vector<uint32_t> storage_;
     std::vector<bool> known_;

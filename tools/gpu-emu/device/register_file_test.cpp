@@ -67,6 +67,21 @@ TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
     EXPECT_EQ(registers.read(1), 11u);
     EXPECT_EQ(registers.read(2), 0u);
     EXPECT_EQ(registers.read_far(0x9'0000), 0u);
+    EXPECT_EQ(registers.unknown_reads().size(), 2u) << "since then";
+    registers.clear();
+    EXPECT_TRUE(registers.unknown_reads().empty());
+}
+
+/// SMN has 2^38 addresses, and a guest reads where it likes.
+TEST(RegisterFile, WhatIsUnknownIsRememberedWithinBounds) {
+    RegisterFile registers(window);
+    constexpr uint64_t many = 100'000;
+    for (uint64_t index = 0; index < many; ++index) {
+        registers.read_far(0x5'0000'0000 + 4 * index);
+    }
+    EXPECT_LE(registers.unknown_reads().size(), 4096u);
+    registers.read_far(0x5'0000'0000);
+    EXPECT_EQ(registers.unknown_reads().at(0x5'0000'0000), 2u) << "the first ones stay";
 }
 
 TEST(RegisterFile, Raw64JoinsNeighboursLowFirst) {

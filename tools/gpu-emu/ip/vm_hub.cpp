@@ -4,6 +4,7 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/vm_hub.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "gpu-emu/ip/gc_layout.h"
@@ -166,7 +167,8 @@ void VmHub::reset(ResetKind) {
     raw(layout_.MC_VM_FB_OFFSET) = 0;
     raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
     raw(layout_.VM_L2_PROTECTION_FAULT_CNTL) = 0;
-    last_fault_.reset();
+    recent_.fill(std::nullopt);
+    oldest_ = 0;
 }
 
 void VmHub::report(const VmFault& fault) {
@@ -203,16 +205,22 @@ void VmHub::latch(const VmFault& fault) {
     context_.registers.raw(address + 1) = static_cast<uint32_t>(page >> 32);
 }
 
+/// Also true for a new one while all that are remembered are recent.
 bool VmHub::is_repeated(const VmFault& fault) {
     const uint64_t now = context_.gpu_clock();
-    const bool same_page = last_fault_ && last_fault_->vmid == fault.vmid &&
-                           last_fault_->write == fault.write &&
-                           last_fault_->va >> page_shift == fault.va >> page_shift;
-    if (same_page && now - last_fault_time_ < repeat_ticks) {
+    const auto is_recent = [&](const std::optional<Recent>& recent) {
+        return recent && now - recent->time < repeat_ticks;
+    };
+    const auto is_same = [&](const std::optional<Recent>& recent) {
+        return is_recent(recent) && recent->fault.vmid == fault.vmid &&
+               recent->fault.write == fault.write &&
+               recent->fault.va >> page_shift == fault.va >> page_shift;
+    };
+    if (std::ranges::any_of(recent_, is_same) || is_recent(recent_[oldest_])) {
         return true;
     }
-    last_fault_ = fault;
-    last_fault_time_ = now;
+    recent_[oldest_] = Recent{fault, now};
+    oldest_ = (oldest_ + 1) % recent_.size();
     return false;
 }
 

@@ -6,6 +6,8 @@
 // hub's clients it was: all of GC's are the command processor, of MMHUB's it is not said.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -41,9 +43,12 @@ VmHubRegisters walk_registers(const VmHubLayout& layout);
 
 class VmHub : public IpBlock {
 public:
-    /// A queue whose ring or whose semaphore is out of reach asks again at every turn: the same
-    /// page is the same fault for so long, in ticks of the 100 MHz clock.
+    /// A queue whose ring or whose semaphore is out of reach asks again at every turn, and several
+    /// may do so in turns: the same page is the same fault for so long, in ticks of the 100 MHz
+    /// clock.
     static constexpr uint64_t repeat_ticks = 10'000'000;
+    /// Faults remembered, and so raised in each such time: of more there is MORE_FAULTS only.
+    static constexpr std::size_t recent_faults = 64;
 
     struct Context {
         const Profile& profile;
@@ -64,6 +69,11 @@ public:
 private:
     static constexpr uint32_t invalidation_engines = 18;
 
+    struct Recent {
+        VmFault fault;
+        uint64_t time;
+    };
+
     void latch(const VmFault& fault);
     bool is_repeated(const VmFault& fault);
     uint16_t pasid(unsigned vmid);
@@ -73,8 +83,8 @@ private:
 
     Context context_;
     VmHubLayout layout_;
-    std::optional<VmFault> last_fault_;
-    uint64_t last_fault_time_ = 0;
+    std::array<std::optional<Recent>, recent_faults> recent_;
+    std::size_t oldest_ = 0;  // of recent_, a ring
 };
 
 }  // namespace gpuemu

@@ -130,6 +130,32 @@ TEST_P(VmHubTest, AnEngineThatAsksAgainIsOneFaultForAWhile) {
     EXPECT_EQ(sink.entries.size(), 5u);
 }
 
+TEST_P(VmHubTest, FaultsThatAlternateAreStillRepeated) {
+    enable_interrupts();
+    for (int turn = 0; turn < 1000; ++turn) {
+        for (uint64_t page = 1; page <= 8; ++page) {
+            hub.report({GetParam(), 3, page << 12, false, VmFault::Reason::not_valid});
+        }
+        clock += 100;
+    }
+    EXPECT_EQ(sink.entries.size(), 8u);
+    clock += VmHub::repeat_ticks;
+    hub.report({GetParam(), 3, 1 << 12, false, VmFault::Reason::not_valid});
+    EXPECT_EQ(sink.entries.size(), 9u);
+}
+
+TEST_P(VmHubTest, ManyFaultsAreNotManyMoreInterrupts) {
+    enable_interrupts();
+    for (uint64_t page = 1; page <= 10'000; ++page) {
+        hub.report({GetParam(), 3, page << 12, false, VmFault::Reason::not_valid});
+    }
+    EXPECT_LE(sink.entries.size(), 64u) << "in 100 ms";
+    clock += VmHub::repeat_ticks;
+    sink.entries.clear();
+    hub.report({GetParam(), 3, 20'000 << 12, false, VmFault::Reason::not_valid});
+    EXPECT_EQ(sink.entries.size(), 1u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Hubs, VmHubTest, testing::Values(Hub::gfx, Hub::mm),
                          [](const auto& info) { return info.param == Hub::gfx ? "gfx" : "mm"; });
 

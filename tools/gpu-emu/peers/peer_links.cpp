@@ -18,6 +18,7 @@
 
 #include "lib/fd_passing.h"
 #include "lib/log.h"
+#include "lib/unix_socket.h"
 
 namespace gpuemu {
 namespace {
@@ -55,8 +56,8 @@ void PeerLinks::open(const Vram& vram) {
     if (!listener) {
         throw std::runtime_error(listener.error().message);
     }
-    listener_.emplace(std::move(*listener));
-    listener_watch_ = loop_.watch(listener_->fd(), EPOLLIN, [this](uint32_t) { accept_all(); });
+    acceptor_.emplace(loop_, std::move(*listener), "peer by " + group_.link,
+                      [this](hp::Fd socket) { add(std::move(socket)); });
     for (unsigned node = 0; node < group_.nodes; ++node) {
         if (node == group_.node) {
             continue;
@@ -69,22 +70,6 @@ void PeerLinks::open(const Vram& vram) {
         } else if (*socket) {
             add(std::move(*socket));
         }
-    }
-}
-
-void PeerLinks::accept_all() {
-    while (true) {
-        auto socket = listener_->accept();
-        if (!socket) {
-            hp::log::warning("nobody can be met",
-                             {{"link", group_.link}, {"error", socket.error().message}});
-            listener_watch_.cancel();  // it would be reported again at once
-            return;
-        }
-        if (!*socket) {
-            return;
-        }
-        add(std::move(*socket));
     }
 }
 

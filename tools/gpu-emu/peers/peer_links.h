@@ -23,11 +23,11 @@
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/peers/peer_vram.h"
 #include "gpu-emu/peers/presence.h"
+#include "lib/acceptor.h"
 #include "lib/event_loop.h"
 #include "lib/fd.h"
 #include "lib/result.h"
 #include "lib/thread_rule.h"
-#include "lib/unix_socket.h"
 
 namespace gpuemu {
 
@@ -108,7 +108,6 @@ private:
     };
 
     std::string path_of(unsigned node) const;
-    void accept_all();
     void add(hp::Fd socket);
     void make_room();
     void receive(std::list<Connection>::iterator connection);
@@ -119,9 +118,8 @@ private:
     const PeerGroup group_;
     Presence presence_;
     const Vram* vram_ = nullptr;
-    std::optional<hp::UnixListener> listener_;
-    hp::EventLoop::Handle listener_watch_;
     std::list<Connection> connections_;  // the latest last
+    std::optional<hp::Acceptor> acceptor_;
     hp::ThreadRule thread_;
 };
 

@@ -18,6 +18,9 @@
 namespace gpuemu {
 namespace {
 
+/// Of one peer: all that can be connected leave half of the 47 bits that a process has.
+constexpr uint64_t largest_vram = 1ull << 40;
+
 /// Nothing for a file whose size could change, or that could lose pages.
 std::optional<uint64_t> fixed_size(const hp::Fd& fd) {
     struct stat info {};
@@ -32,7 +35,7 @@ std::optional<uint64_t> fixed_size(const hp::Fd& fd) {
 hp::Result<PeerVram> PeerVram::map(const hp::Fd& vram, const hp::Fd& presence, uint64_t max_bytes) {
     const auto vram_size = fixed_size(vram);
     const auto presence_size = fixed_size(presence);
-    if (!vram_size || *vram_size == 0 || *vram_size > max_bytes ||
+    if (!vram_size || *vram_size == 0 || *vram_size > std::min(max_bytes, largest_vram) ||
         presence_size != uint64_t{presence_bytes}) {
         return hp::fail("its memory has another size than it may have, or one that could change");
     }

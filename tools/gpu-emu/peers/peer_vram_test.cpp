@@ -108,5 +108,13 @@ TEST(PeerVram, WhatCouldBeASignalLaterIsRefused) {
     EXPECT_FALSE(PeerVram::map(memfd(mib, F_SEAL_SHRINK | F_SEAL_WRITE), good_presence, mib));
 }
 
+TEST(PeerVram, NoPeerFillsTheAddressSpace) {
+    constexpr uint64_t tib = 1ull << 40;
+    const Presence presence;
+    const hp::Fd good_presence = copy(presence.fd());
+    EXPECT_TRUE(PeerVram::map(memfd(tib, F_SEAL_SHRINK), good_presence, UINT64_MAX));
+    EXPECT_FALSE(PeerVram::map(memfd(2 * tib, F_SEAL_SHRINK), good_presence, UINT64_MAX));
+}
+
 }  // namespace
 }  // namespace gpuemu

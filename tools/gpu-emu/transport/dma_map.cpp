@@ -70,12 +70,16 @@ int DmaMap::map(const vfio_user::DmaMapRequest& request, int fd) {
             }
             return error;
         }
+        if (request.size > vfio_user::max_mapped_bytes - mapped_bytes_) {
+            return ENOSPC;
+        }
         void* memory = ::mmap(nullptr, map.size, PROT_READ | (map.writable ? PROT_WRITE : 0),
                               MAP_SHARED, fd, static_cast<off_t>(request.offset));
         if (memory == MAP_FAILED) {
             return errno;
         }
         map.memory = static_cast<std::byte*>(memory);
+        mapped_bytes_ += map.size;
     }
     maps_.insert(next, map);
     return 0;
@@ -107,19 +111,22 @@ int DmaMap::unmap(const vfio_user::DmaUnmap& request) {
         return ENOENT;
     }
     for (auto it = begin; it != end; ++it) {
-        if (it->memory != nullptr) {
-            ::munmap(it->memory, it->size);
-        }
+        release(*it);
     }
     maps_.erase(begin, end);
     return 0;
 }
 
+void DmaMap::release(const Map& map) {
+    if (map.memory != nullptr) {
+        ::munmap(map.memory, map.size);
+        mapped_bytes_ -= map.size;
+    }
+}
+
 void DmaMap::clear() {
     for (const Map& map : maps_) {
-        if (map.memory != nullptr) {
-            ::munmap(map.memory, map.size);
-        }
+        release(map);
     }
     maps_.clear();
     refusal_logged_ = false;

@@ -27,7 +27,8 @@ public:
     DmaMap(const DmaMap&) = delete;
     DmaMap& operator=(const DmaMap&) = delete;
 
-    /// `fd` is only looked at; -1 for a map without a file. Returns 0 or the errno for the reply.
+    /// `fd` is only looked at; -1 for a map without a file. Returns 0 or the errno for the reply:
+    /// ENOSPC beyond max_dma_maps, and beyond max_mapped_bytes of all files together.
     int map(const vfio_user::DmaMapRequest& request, int fd);
 
     /// Removes all maps that lie in the range; one that lies only partly in it is an error and
@@ -50,10 +51,12 @@ private:
         bool writable;
     };
 
+    void release(const Map& map);
     std::vector<Map>::iterator first_at_or_after(uint64_t address);
     const Map* find(uint64_t address);
 
     std::vector<Map> maps_;        // by address, disjoint
+    uint64_t mapped_bytes_ = 0;    // of files
     size_t last_hit_ = 0;          // an engine mostly stays where it was
     bool refusal_logged_ = false;  // once for a client: it may ask as often as it likes
 };

@@ -184,5 +184,26 @@ TEST(DmaMap, TheLastHitIsNotKeptBeyondItsMap) {
     EXPECT_EQ(map.window(0, 4, DmaAccess::read).size(), 4u);
 }
 
+/// The address space of this process is not the client's to fill: a sparse file costs it nothing.
+TEST(DmaMap, MappedBytesAreBounded) {
+    constexpr uint64_t tib = 1ull << 40;
+    const hp::Fd file = memory_file(8 * tib);
+    DmaMap map;
+    uint64_t mapped = 0;
+    int error = 0;
+    for (uint64_t index = 0; index < 16 && error == 0; ++index) {
+        error = map.map(request(index * 8 * tib, 8 * tib), file.get());
+        mapped += error == 0 ? 8 * tib : 0;
+    }
+    EXPECT_EQ(error, ENOSPC);
+    EXPECT_EQ(mapped, 16 * tib);
+    EXPECT_EQ(map.map(request(1ull << 60, 8 * tib), -1), 0) << "without a file nothing is mapped";
+    EXPECT_EQ(map.unmap(unmap_request(0, 8 * tib)), 0);
+    EXPECT_EQ(map.map(request(0, 8 * tib), file.get()), 0) << "there is room again";
+    map.clear();
+    EXPECT_EQ(map.map(request(0, 8 * tib), file.get()), 0);
+    EXPECT_EQ(map.map(request(8 * tib, 8 * tib), file.get()), 0);
+}
+
 }  // namespace
 }  // namespace gpuemu

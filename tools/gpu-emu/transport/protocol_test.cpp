@@ -273,13 +273,13 @@ protected:
     void SetUp() override { hp::log::set_up("test", "off"); }
 
     void start(VfioUserConnection::Options options = {}) {
-        server_ = std::make_unique<VfioUserServer>(loop_, function, path, std::move(options));
-        thread_ = std::thread([this] { loop_.run(); });
+        server_ = std::make_unique<VfioUserServer>(loop, function, path, std::move(options));
+        thread_ = std::thread([this] { loop.run(); });
     }
 
     void TearDown() override {
         if (thread_.joinable()) {
-            loop_.stop();
+            loop.stop();
             thread_.join();
         }
         server_.reset();
@@ -297,10 +297,10 @@ protected:
 
     const hp::TempTree folder;
     const std::string path = folder.root() / "s";
+    hp::EventLoop loop;
     ToyFunction function;
 
 private:
-    hp::EventLoop loop_;
     std::unique_ptr<VfioUserServer> server_;
     std::thread thread_;
 };
@@ -719,6 +719,42 @@ TEST(VfioUserServer, ASocketInUseIsAClearError) {
     } catch (const std::runtime_error& error) {
         EXPECT_STREQ(error.what(), (path + " is in use by a running server").c_str());
     }
+}
+
+/// Engines have a turn behind each message: who sends many at once may not keep the loop.
+TEST_F(ProtocolTest, AFloodOfPostedWritesLeavesTheLoopItsTurns) {
+    constexpr uint32_t posted = 1u << 4;
+    constexpr int writes = 1000;
+    const hp::Fd event(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    std::atomic<int> turns = 0;
+    std::atomic<int> turns_before_event = 0;
+    const auto watch = loop.watch(event.get(), EPOLLIN, [&](uint32_t) {
+        uint64_t count = 0;
+        ASSERT_EQ(::read(event.get(), &count, sizeof count), ssize_t{sizeof count});
+        turns_before_event = turns.load();
+    });
+    std::atomic<bool> counting = false;
+    loop.set_idle_work([&] {
+        const uint64_t one = 1;
+        if (counting && turns++ == 0) {
+            EXPECT_EQ(::write(event.get(), &one, sizeof one), ssize_t{sizeof one});
+        }
+        return hp::EventLoop::Idle::done;
+    });
+    start();
+    Client client(path);
+    client.hello();
+    Bytes flood;
+    for (int count = 0; count < writes; ++count) {
+        const Bytes one =
+            Client::frame(1, 10, Client::write_payload(5, 0x100, uint32_t{7}), posted);
+        flood.insert(flood.end(), one.begin(), one.end());
+    }
+    counting = true;
+    ASSERT_TRUE(client.send_raw(flood));
+    EXPECT_EQ(client.read32(5, 0x100), 7u) << "all of them were served, in order";
+    EXPECT_GE(turns, writes);
+    EXPECT_LE(turns_before_event, 200) << "messages until another event had its turn";
 }
 
 }  // namespace

@@ -16,7 +16,7 @@
 namespace gpuemu {
 namespace {
 
-constexpr int receives_per_turn = 64;  // then the rest of the loop has a turn
+constexpr int messages_per_turn = 64;  // then the rest of the loop has a turn
 
 }  // namespace
 
@@ -28,6 +28,7 @@ VfioUserConnection::VfioUserConnection(hp::EventLoop& loop, hp::Fd socket, VfioU
       session_(session),
       options_(options),
       on_end_(std::move(on_end)) {
+    reply_.bytes.reserve(vfio_user::max_message);  // no later allocation that could fail
     watch_ = loop_.watch(socket_.get(), EPOLLIN, [this](uint32_t events) { on_events(events); });
 }
 
@@ -62,11 +63,20 @@ bool VfioUserConnection::on_events(uint32_t events) {
 }
 
 bool VfioUserConnection::serve() {
-    for (int i = 0; i < receives_per_turn; ++i) {
-        if (!handle_buffered()) {
+    int left = messages_per_turn;
+    while (true) {
+        if (!handle_buffered(left)) {
             return false;
         }
         if (waiting()) {
+            return true;
+        }
+        if (left == 0) {
+            // What is in the framer makes no event.
+            next_turn_ = loop_.after(std::chrono::milliseconds(0), [this] {
+                next_turn_.cancel();
+                serve();
+            });
             return true;
         }
         switch (framer_.receive(socket_.get())) {
@@ -76,11 +86,11 @@ bool VfioUserConnection::serve() {
             case MessageFramer::Received::error: return end(std::strerror(errno));
         }
     }
-    return handle_buffered();
 }
 
-bool VfioUserConnection::handle_buffered() {
-    while (!waiting()) {
+/// As many messages as are there, at most `left` of them, which it counts down.
+bool VfioUserConnection::handle_buffered(int& left) {
+    while (!waiting() && left > 0) {
         switch (framer_.next(message_)) {
             case MessageFramer::Next::incomplete: return true;
             case MessageFramer::Next::broken:
@@ -89,6 +99,7 @@ bool VfioUserConnection::handle_buffered() {
                                        vfio_user::max_message));
             case MessageFramer::Next::message: break;
         }
+        --left;
         session_.handle(message_, reply_);
         message_.fds.clear();
         if (!answer()) {

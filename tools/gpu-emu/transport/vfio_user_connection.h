@@ -49,7 +49,7 @@ private:
     // Those that answer bool: false means that this object is gone.
     bool on_events(uint32_t events);
     bool serve();
-    bool handle_buffered();
+    bool handle_buffered(int& left);
     bool answer();
     bool send_reply();
     bool resume();
@@ -68,8 +68,9 @@ private:
     Reply reply_;
     size_t sent_ = 0;  // bytes of reply_ the socket has taken
     hp::EventLoop::Handle watch_;
-    hp::EventLoop::Handle delay_;  // set: reply_ waits for its time
-    hp::EventLoop::Handle stall_;  // set: reply_ waits for room in the socket
+    hp::EventLoop::Handle delay_;      // set: reply_ waits for its time
+    hp::EventLoop::Handle stall_;      // set: reply_ waits for room in the socket
+    hp::EventLoop::Handle next_turn_;  // set: messages are left for it
 };
 
 }  // namespace gpuemu

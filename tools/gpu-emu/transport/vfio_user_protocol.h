@@ -120,5 +120,7 @@ inline constexpr uint32_t max_data_transfer = 1 << 20;
 inline constexpr uint32_t max_message = sizeof(Header) + sizeof(RegionAccess) + max_data_transfer;
 inline constexpr uint32_t max_message_fds = 8;
 inline constexpr uint32_t max_dma_maps = 65535;
+// Of files that are mapped; 47 bits are all that a process has. No machine has as much memory.
+inline constexpr uint64_t max_mapped_bytes = 1ull << 44;
 
 }  // namespace gpuemu::vfio_user

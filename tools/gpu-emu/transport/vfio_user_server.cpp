@@ -43,47 +43,38 @@ VfioUserServer::VfioUserServer(hp::EventLoop& loop, PciFunction& function,
                                const std::string& socket_path, VfioUserConnection::Options options)
     : loop_(loop),
       options_(std::move(options)),
-      listener_(open_or_throw(socket_path)),
-      session_(function) {
-    watch_ = loop_.watch(listener_.fd(), EPOLLIN, [this](uint32_t) { accept(); });
-}
+      session_(function),
+      acceptor_(loop, open_or_throw(socket_path), "vfio-user client",
+                [this](hp::Fd socket) { accept(std::move(socket)); }) {}
 
-void VfioUserServer::accept() {
-    auto socket = listener_.accept();
-    if (!socket) {
-        hp::log::error("cannot accept a client", {{"error", socket.error().message}});
-        return;
-    }
-    if (!*socket) {
-        return;
-    }
+void VfioUserServer::accept(hp::Fd socket) {
     // A replug can overtake the news of the unplug.
     if (connection_ && connection_->peer_gone()) {
         connection_->finish();
     }
     if (connection_) {
-        refuse(std::move(*socket));
+        refuse(std::move(socket));
     } else {
-        serve(std::move(*socket));
+        serve(std::move(socket));
     }
 }
 
 void VfioUserServer::serve(hp::Fd socket) {
-    hp::log::debug("client connected", {{"socket", listener_.path()}});
+    hp::log::debug("client connected", {{"socket", acceptor_.path()}});
     connection_ = std::make_unique<VfioUserConnection>(
         loop_, std::move(socket), session_, options_, [this](const std::string& reason) {
             if (reason.empty()) {
-                hp::log::debug("client gone", {{"socket", listener_.path()}});
+                hp::log::debug("client gone", {{"socket", acceptor_.path()}});
             } else {
                 hp::log::warning("client dropped",
-                                 {{"socket", listener_.path()}, {"reason", reason}});
+                                 {{"socket", acceptor_.path()}, {"reason", reason}});
             }
             connection_.reset();
         });
 }
 
 void VfioUserServer::refuse(hp::Fd socket) {
-    hp::log::warning("second client refused", {{"socket", listener_.path()}});
+    hp::log::warning("second client refused", {{"socket", acceptor_.path()}});
     if (refused_.size() >= most_refused) {
         return;
     }

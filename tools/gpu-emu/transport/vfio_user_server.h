@@ -12,9 +12,9 @@
 #include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/transport/vfio_user_connection.h"
 #include "gpu-emu/transport/vfio_user_session.h"
+#include "lib/acceptor.h"
 #include "lib/event_loop.h"
 #include "lib/fd.h"
-#include "lib/unix_socket.h"
 
 namespace gpuemu {
 
@@ -35,18 +35,17 @@ private:
         hp::EventLoop::Handle deadline;
     };
 
-    void accept();
+    void accept(hp::Fd socket);
     void serve(hp::Fd socket);
     void refuse(hp::Fd socket);
     void drop_refused(std::list<Refused>::iterator client);
 
     hp::EventLoop& loop_;
     VfioUserConnection::Options options_;
-    hp::UnixListener listener_;
     VfioUserSession session_;
     std::unique_ptr<VfioUserConnection> connection_;
     std::list<Refused> refused_;
-    hp::EventLoop::Handle watch_;
+    hp::Acceptor acceptor_;
 };
 
 }  // namespace gpuemu
