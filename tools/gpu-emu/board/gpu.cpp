@@ -149,7 +149,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
       partitions(profile.working(HwId::GC).size() > 1
                      ? std::make_unique<Partitions>(profile, registers)
                      : nullptr),
-      psp({profile, registers, vm, [this] { pending_reset = ResetKind::mode1; }, mutator,
+      psp({profile, registers, vm, kicker, [this] { pending_reset = ResetKind::mode1; }, mutator,
            [this](uint32_t count) { return partitions == nullptr || partitions->divide(count); }}),
       blocks{&nbio, &ih, smu.get(), &psp} {
     make_blocks_of_dies();

@@ -11,7 +11,8 @@
 namespace gpuemu {
 
 /// What a turn may spend. Counted in packets and bytes, not in time, so that a run can be repeated
-/// exactly.
+/// exactly. Whatever else a packet brings about, as the effects of registers, is charged as
+/// packets.
 struct Budget {
     int packets = 64;
     int64_t bytes = 1 << 20;
@@ -33,6 +34,8 @@ public:
     /// turn goes on there.
     virtual Turn run(Budget& budget) = 0;
     virtual const char* name() const = 0;
+    /// Firmware on a processor of its own, which goes on while the engines of a GPU hang.
+    virtual bool outlives_a_hang() const { return false; }
 };
 
 /// Where an engine says that it has work. Implemented by EngineScheduler

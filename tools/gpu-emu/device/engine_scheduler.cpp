@@ -23,8 +23,11 @@ hp::EventLoop::Idle EngineScheduler::turn() {
     // By index and only those that are here now: an engine may kick others (and itself), and that
     // is for the next turn.
     const size_t count = active_.size();
-    for (size_t i = 0; i < count && !paused_; ++i) {
+    for (size_t i = 0; i < count; ++i) {
         Engine* engine = active_[i].engine;
+        if (!may_run(*engine)) {
+            continue;
+        }
         active_[i].kicked = false;
         Budget budget;
         const Engine::Turn turn = engine->run(budget);
@@ -37,12 +40,17 @@ hp::EventLoop::Idle EngineScheduler::turn() {
         }
     }
     std::erase_if(active_, [](const Entry& entry) { return entry.engine == nullptr; });
-    if (paused_) {
+    const bool more = std::any_of(active_.begin(), active_.end(), [this](const Entry& entry) {
+        return entry.kicked && may_run(*entry.engine);
+    });
+    if (pause_ == Pause::all) {
         return Idle::done;
     }
-    const bool more = std::any_of(active_.begin(), active_.end(),
-                                  [](const Entry& entry) { return entry.kicked; });
     return more ? Idle::more : result;
+}
+
+bool EngineScheduler::may_run(const Engine& engine) const {
+    return pause_ == Pause::none || (pause_ == Pause::hung && engine.outlives_a_hang());
 }
 
 }  // namespace gpuemu

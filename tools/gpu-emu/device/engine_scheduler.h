@@ -20,9 +20,14 @@ public:
     /// these are.
     hp::EventLoop::Idle turn();
 
-    /// While paused no engine runs; kicks are remembered.
-    void set_paused(bool paused) { paused_ = paused; }
-    bool paused() const { return paused_; }
+    enum class Pause {
+        none,
+        hung,  // only those run that outlive a hang
+        all,
+    };
+    /// Who does not run may be kicked all the same: that is remembered.
+    void set_pause(Pause pause) { pause_ = pause; }
+    Pause pause() const { return pause_; }
 
 private:
     struct Entry {
@@ -30,8 +35,10 @@ private:
         bool kicked;  // since its last turn began
     };
 
+    bool may_run(const Engine& engine) const;
+
     std::vector<Entry> active_;
-    bool paused_ = false;
+    Pause pause_ = Pause::none;
     hp::ThreadRule thread_;
 };
 

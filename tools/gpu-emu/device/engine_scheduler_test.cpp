@@ -20,9 +20,11 @@ public:
         return answer;
     }
     const char* name() const override { return "scripted"; }
+    bool outlives_a_hang() const override { return is_firmware; }
 
     Turn answer = Turn::idle;
     int runs = 0;
+    bool is_firmware = false;
     std::function<void()> during_run;
 };
 
@@ -88,7 +90,7 @@ TEST(EngineScheduler, WhilePausedNothingRunsAndNothingIsForgotten) {
     EngineScheduler scheduler;
     ScriptedEngine first;
     ScriptedEngine second;
-    first.during_run = [&] { scheduler.set_paused(true); };
+    first.during_run = [&] { scheduler.set_pause(EngineScheduler::Pause::all); };
     scheduler.kick(first);
     scheduler.kick(second);
     EXPECT_EQ(scheduler.turn(), Idle::done) << "a paused loop must not spin";
@@ -96,9 +98,25 @@ TEST(EngineScheduler, WhilePausedNothingRunsAndNothingIsForgotten) {
     EXPECT_EQ(second.runs, 0);
     EXPECT_EQ(scheduler.turn(), Idle::done);
     EXPECT_EQ(second.runs, 0);
-    scheduler.set_paused(false);
+    scheduler.set_pause(EngineScheduler::Pause::none);
     EXPECT_EQ(scheduler.turn(), Idle::done);
     EXPECT_EQ(second.runs, 1);
+}
+
+TEST(EngineScheduler, FirmwareOutlivesAHang) {
+    EngineScheduler scheduler;
+    ScriptedEngine engine;
+    ScriptedEngine firmware;
+    firmware.is_firmware = true;
+    scheduler.set_pause(EngineScheduler::Pause::hung);
+    scheduler.kick(engine);
+    scheduler.kick(firmware);
+    EXPECT_EQ(scheduler.turn(), Idle::done) << "who hangs makes no work";
+    EXPECT_EQ(firmware.runs, 1);
+    EXPECT_EQ(engine.runs, 0);
+    scheduler.set_pause(EngineScheduler::Pause::none);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(engine.runs, 1);
 }
 
 }  // namespace

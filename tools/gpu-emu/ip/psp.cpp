@@ -59,6 +59,7 @@ enum PspRegProgId : uint32_t {  // amdgpu_psp.h
 constexpr uint32_t PSP_ERR_UNKNOWN_COMMAND = 0x100;
 constexpr uint32_t TEE_ERROR_BAD_PARAMETERS = 0xFFFF0006;
 constexpr uint32_t TEE_ERROR_ITEM_NOT_FOUND = 0xFFFF0008;
+constexpr uint32_t TEE_ERROR_OUT_OF_MEMORY = 0xFFFF000C;
 
 // struct psp_gfx_rb_frame, in dwords.
 constexpr std::size_t frame_cmd_buf_addr = 0, frame_fence_addr = 3, frame_fence_value = 5;
@@ -110,7 +111,7 @@ void Psp::reset(ResetKind kind) {
     if (kind != ResetKind::link) {
         sos_ = Sos::absent;
         ring_dwords_ = 0;
-        rptr_ = 0;
+        rptr_ = wptr_ = 0;
         sessions_.clear();
     }
     const bool alive = sos_ == Sos::alive;
@@ -177,7 +178,7 @@ void Psp::create_ring(uint64_t address, uint32_t bytes) {
     const uint32_t frames = std::min(bytes, max_ring_bytes) / (frame_dwords * 4);
     ring_address_ = address;
     ring_dwords_ = frames * frame_dwords;
-    rptr_ = 0;
+    rptr_ = wptr_ = 0;
 }
 
 void Psp::consume(uint32_t wptr) {
@@ -186,11 +187,23 @@ void Psp::consume(uint32_t wptr) {
                        {{"wptr", wptr}, {"ring_dwords", ring_dwords_}});
         return;
     }
-    wptr %= ring_dwords_;
-    while (rptr_ != wptr) {
+    wptr_ = wptr % ring_dwords_;
+    if (rptr_ != wptr_) {
+        context_.kicker.kick(*this);
+    }
+}
+
+Engine::Turn Psp::run(Budget& budget) {
+    while (ring_dwords_ != 0 && rptr_ != wptr_) {
+        if (budget.spent()) {
+            return Turn::more;
+        }
+        budget.packets -= 1;
+        budget.bytes -= (frame_dwords + command_dwords) * sizeof(uint32_t);
         run_frame(ring_address_ + uint64_t{rptr_} * 4);
         rptr_ = (rptr_ + frame_dwords) % ring_dwords_;
     }
+    return Turn::idle;
 }
 
 void Psp::run_frame(uint64_t address) {
@@ -217,16 +230,22 @@ void Psp::run_frame(uint64_t address) {
     }
 }
 
+void Psp::load(std::span<const uint32_t> payload, std::span<uint32_t> response) {
+    if (sessions_.size() >= most_sessions) {
+        response[resp_status] = TEE_ERROR_OUT_OF_MEMORY;
+        return;
+    }
+    sessions_[next_session_] = load_application(payload);
+    response[resp_session_id] = next_session_++;
+}
+
 void Psp::execute(std::array<uint32_t, command_dwords>& command) {
     const auto payload = std::span<const uint32_t>(command).subspan(cmd_payload);
     const auto response = std::span(command).subspan(cmd_resp, resp_dwords);
     std::ranges::fill(response, 0u);
     switch (command[cmd_id]) {
         case GFX_CMD_ID_LOAD_TA:
-        case GFX_CMD_ID_LOAD_ASD:
-            sessions_[next_session_] = load_application(payload);
-            response[resp_session_id] = next_session_++;
-            break;
+        case GFX_CMD_ID_LOAD_ASD: load(payload, response); break;
         case GFX_CMD_ID_UNLOAD_TA:
             if (sessions_.erase(payload[0]) == 0) {
                 response[resp_status] = TEE_ERROR_ITEM_NOT_FOUND;

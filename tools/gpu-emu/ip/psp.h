@@ -8,12 +8,14 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <optional>
 #include <span>
 
+#include "gpu-emu/device/engine.h"
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/hostile/mutator.h"
 #include "gpu-emu/ip/ip_block.h"
@@ -24,12 +26,13 @@
 
 namespace gpuemu {
 
-class Psp : public IpBlock {
+class Psp : public IpBlock, public Engine {
 public:
     struct Context {
         const Profile& profile;
         RegisterFile& registers;
         GpuMemory& memory;
+        EngineKicker& kicker;
         std::function<void()> mode1_reset;  // may be carried out later
         Mutator& mutator;
         /// As many compute partitions; false: it cannot be. Null: nothing is divided.
@@ -39,6 +42,11 @@ public:
     explicit Psp(Context context);
 
     void reset(ResetKind kind) override;
+
+    /// The commands of the ring, each as a packet.
+    Turn run(Budget& budget) override;
+    const char* name() const override { return "psp"; }
+    bool outlives_a_hang() const override { return true; }
 
     bool sos_alive() const { return sos_ == Sos::alive; }
     uint64_t commands() const { return commands_; }
@@ -52,6 +60,8 @@ private:
         std::optional<uint64_t> xgmi_buffer;
     };
 
+    /// The driver loads about ten; the memory of the secure OS is not without end.
+    static constexpr std::size_t most_sessions = 32;
     static constexpr uint32_t frame_dwords = 16;
     static constexpr std::size_t command_dwords = 256;
 
@@ -61,6 +71,7 @@ private:
     void create_ring(uint64_t address, uint32_t bytes);
     void consume(uint32_t wptr);
     void run_frame(uint64_t address);
+    void load(std::span<const uint32_t> payload, std::span<uint32_t> response);
     void execute(std::array<uint32_t, command_dwords>& command);
     Session load_application(std::span<const uint32_t> payload);
     bool run_application(const Session& session, uint32_t command);
@@ -74,6 +85,7 @@ private:
     uint64_t ring_address_ = 0;
     uint32_t ring_dwords_ = 0;  // 0: no ring
     uint32_t rptr_ = 0;         // dwords
+    uint32_t wptr_ = 0;         // the same; less than ring_dwords_
     uint32_t next_session_ = 1;
     std::map<uint32_t, Session> sessions_;
     XgmiTa xgmi_;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/device/engine_scheduler.h"
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/testing/test_memory.h"
@@ -28,6 +29,10 @@ protected:
     uint32_t get(Reg reg) { return registers.read(address(reg)); }
     void set(Reg reg, uint32_t value) { registers.write(address(reg), value); }
 
+    void run() {
+        while (engines.turn() == hp::EventLoop::Idle::more) {
+        }
+    }
     void start_sos() {
         set(mp::regMP0_SMN_C2PMSG_35, 0x20000);
         get(mp::regMP0_SMN_C2PMSG_81);
@@ -64,6 +69,7 @@ protected:
         put_frame(next, ++fences);
         next = (next + 1) % (ring_bytes / 64);
         set(mp::regMP0_SMN_C2PMSG_67, next * 16);
+        run();
         return memory.get<uint32_t>(fence) == fences;
     }
 
@@ -72,7 +78,8 @@ protected:
     TestMemory memory;
     int mode1 = 0;
     Mutator mutator;
-    Psp psp{{profile, registers, memory, [this] { ++mode1; }, mutator}};
+    EngineScheduler engines;
+    Psp psp{{profile, registers, memory, engines, [this] { ++mode1; }, mutator}};
     uint32_t next = 0, fences = 0;
 };
 
@@ -144,6 +151,8 @@ TEST_F(PspTest, SeveralFramesAndTheWrapAround) {
     put_frame(ring_bytes / 64 - 1, 1000);
     put_frame(0, 1001);
     set(mp::regMP0_SMN_C2PMSG_67, 16);
+    EXPECT_LT(memory.get<uint32_t>(fence), 1000u) << "the write does not wait for the commands";
+    run();
     EXPECT_EQ(memory.get<uint32_t>(fence), 1001u);
     EXPECT_EQ(psp.commands(), ring_bytes / 64 + 1);
 }
@@ -154,13 +163,16 @@ TEST_F(PspTest, RubbishPointersAndAddressesAreHarmless) {
     create_ring();
     set(mp::regMP0_SMN_C2PMSG_67, 7);
     set(mp::regMP0_SMN_C2PMSG_67, 0x7fffffff);
+    run();
     EXPECT_EQ(psp.commands(), 0u);
     put_frame(0, 5, 0xffff'ffff'0000);
     set(mp::regMP0_SMN_C2PMSG_67, 16);
+    run();
     EXPECT_EQ(memory.get<uint32_t>(fence), 0u);  // no response, no fence
     set(mp::regMP0_SMN_C2PMSG_71, 0xffffffff);
     set(mp::regMP0_SMN_C2PMSG_64, 2 << 16);
     set(mp::regMP0_SMN_C2PMSG_67, 0x3fff0);  // the ring is not that large, whatever was asked for
+    run();
     EXPECT_EQ(psp.commands(), 0u);
 }
 
@@ -184,7 +196,7 @@ TEST_F(PspTest, Mode1ResetIsAskedFor) {
 TEST_F(PspTest, PartitionsAreAskedForAndRefused) {
     std::vector<uint32_t> asked;
     RegisterFile own_registers{2u << 20};
-    Psp with_xccs{{profile, own_registers, memory, [] {}, mutator,
+    Psp with_xccs{{profile, own_registers, memory, engines, [] {}, mutator,
                    [&](uint32_t count) {
                        asked.push_back(count);
                        return count != 3;
@@ -200,10 +212,12 @@ TEST_F(PspTest, PartitionsAreAskedForAndRefused) {
     put_command(0x27, {4});
     put_frame(0, 1);
     write(mp::regMP0_SMN_C2PMSG_67, 16);
+    run();
     EXPECT_EQ(response(0), 0u);
     put_command(0x27, {3});
     put_frame(1, 2);
     write(mp::regMP0_SMN_C2PMSG_67, 32);
+    run();
     EXPECT_NE(response(0), 0u);
     EXPECT_EQ(asked, (std::vector<uint32_t>{4, 3}));
 }
@@ -224,8 +238,10 @@ TEST_F(VfPspTest, RingOfAVirtualFunction) {
     put_command(0xB, {0x00020101, 0});              // PROG_REG IH_RB_CNTL
     put_frame(0, 9);
     set(mp::regMP0_SMN_C2PMSG_102, 16);
+    run();
     EXPECT_EQ(memory.get<uint32_t>(fence), 0u);
     set(mp::regMP0_SMN_C2PMSG_101, 9 << 16);  // CONSUME_CMD
+    run();
     EXPECT_EQ(memory.get<uint32_t>(fence), 9u);
     EXPECT_EQ(registers.read(at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_RB_CNTL)),
               0x00020101u);
@@ -319,6 +335,47 @@ TEST_F(PspTest, AHostileDeviceLiesInTheFence) {
     EXPECT_FALSE(submit(0x5));
     EXPECT_EQ(response(0), 0u);
     EXPECT_EQ(mutator.mutations(), 1u);
+}
+
+TEST_F(PspTest, ApplicationsHaveAnEnd) {
+    start_sos();
+    create_ring();
+    uint32_t loaded = 0;
+    uint32_t session = 0;
+    for (int attempt = 0; attempt < 1000; ++attempt) {
+        ASSERT_TRUE(submit(0x1));
+        if (response(0) == 0) {
+            session = response(1);
+            ++loaded;
+        }
+    }
+    EXPECT_GE(loaded, 16u) << "the driver has about ten";
+    EXPECT_LE(loaded, 64u);
+    ASSERT_TRUE(submit(0x2, {session}));
+    ASSERT_TRUE(submit(0x1));
+    EXPECT_EQ(response(0), 0u) << "who unloads one may load another";
+}
+
+/// A ring of 1,024 frames, and a pointer that is written again and again, as a packet can do it.
+TEST_F(PspTest, ATurnIsAFewCommands) {
+    start_sos();
+    set(mp::regMP0_SMN_C2PMSG_69, static_cast<uint32_t>(ring));
+    set(mp::regMP0_SMN_C2PMSG_71, 64u << 10);
+    set(mp::regMP0_SMN_C2PMSG_64, 2 << 16);
+    put_command(0x5, {});
+    for (uint32_t index = 0; index < 1024; ++index) {
+        put_frame(index, index + 1);
+    }
+    for (int count = 0; count < 100; ++count) {
+        set(mp::regMP0_SMN_C2PMSG_67, 1023 * 16);
+    }
+    EXPECT_EQ(psp.commands(), 0u) << "the write does not wait for them";
+    Budget budget;
+    EXPECT_EQ(psp.run(budget), Engine::Turn::more);
+    EXPECT_EQ(psp.commands(), 64u);
+    run();
+    EXPECT_EQ(psp.commands(), 1023u);
+    EXPECT_EQ(memory.get<uint32_t>(fence), 1023u);
 }
 
 }  // namespace

@@ -134,7 +134,10 @@ void LossGate::reset_counters() {
 
 void LossGate::tell_state(TraceKind event) {
     thread_.check();
-    engines_.set_paused(loss_.kind() != State::present);
+    using Pause = EngineScheduler::Pause;
+    engines_.set_pause(lost()                        ? Pause::all
+                       : loss_.kind() == State::hung ? Pause::hung
+                                                     : Pause::none);
     tell_presence();
     trace(event, no_region, 0, triggers_.accesses(), 0);
 }

@@ -156,7 +156,7 @@ TEST_F(LossGateTest, OthersFindItWhileItIsAttachedAndNotGone) {
 TEST_F(LossGateTest, AVanishedDeviceIsOnesInEveryDirection) {
     gate.vanish();
     EXPECT_EQ(gate.state(), LossGate::State::ones);
-    EXPECT_TRUE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::all);
     EXPECT_EQ(vanish_calls, 1);
     EXPECT_EQ(read(Region::bar5), ones);
     EXPECT_EQ(read(Region::bar0), ones);
@@ -207,7 +207,7 @@ TEST_F(LossGateTest, ARestoredDeviceIsColdAndPresent) {
     gate.restore();
     EXPECT_EQ(function.detachments, 1);
     EXPECT_EQ(function.attachments, 2);
-    EXPECT_FALSE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::none);
     EXPECT_EQ(read(Region::bar5), alive);
     EXPECT_EQ(watcher.seen, (std::vector<std::string>{"attached", "vanished 0", "restored"}));
 }
@@ -367,10 +367,10 @@ TEST_F(LossGateTest, ZeroDisarms) {
 
 TEST_F(LossGateTest, AHungDeviceAnswersAndDoesNothing) {
     ASSERT_TRUE(gate.hang());
-    EXPECT_TRUE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::hung);
     EXPECT_EQ(read(Region::bar5), alive);
     ASSERT_TRUE(gate.resume());
-    EXPECT_FALSE(engines.paused());
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::none);
     gate.vanish();
     EXPECT_FALSE(gate.hang());
     EXPECT_FALSE(gate.resume());

@@ -136,38 +136,43 @@ Step Pm4Executor::nop(ComputeQueue&, Body, Budget&) {
     return Step::done;
 }
 
-Step Pm4Executor::set_config_reg(ComputeQueue& queue, Body body, Budget&) {
-    set_registers(queue, pm4::config_space, body, pm4::PACKET3_SET_CONFIG_REG);
+Step Pm4Executor::set_config_reg(ComputeQueue& queue, Body body, Budget& budget) {
+    set_registers(queue, pm4::config_space, body, pm4::PACKET3_SET_CONFIG_REG, budget);
     return Step::done;
 }
 
-Step Pm4Executor::set_context_reg(ComputeQueue& queue, Body body, Budget&) {
-    set_registers(queue, pm4::context_space, body, pm4::PACKET3_SET_CONTEXT_REG);
+Step Pm4Executor::set_context_reg(ComputeQueue& queue, Body body, Budget& budget) {
+    set_registers(queue, pm4::context_space, body, pm4::PACKET3_SET_CONTEXT_REG, budget);
     return Step::done;
 }
 
-Step Pm4Executor::set_sh_reg(ComputeQueue& queue, Body body, Budget&) {
-    set_registers(queue, pm4::sh_space, body, pm4::PACKET3_SET_SH_REG);
+Step Pm4Executor::set_sh_reg(ComputeQueue& queue, Body body, Budget& budget) {
+    set_registers(queue, pm4::sh_space, body, pm4::PACKET3_SET_SH_REG, budget);
     return Step::done;
 }
 
-Step Pm4Executor::set_uconfig_reg(ComputeQueue& queue, Body body, Budget&) {
-    set_registers(queue, pm4::uconfig_space, body, pm4::PACKET3_SET_UCONFIG_REG);
+Step Pm4Executor::set_uconfig_reg(ComputeQueue& queue, Body body, Budget& budget) {
+    set_registers(queue, pm4::uconfig_space, body, pm4::PACKET3_SET_UCONFIG_REG, budget);
     return Step::done;
 }
 
-Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
+Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget& budget) {
     const uint64_t address = join(body[1], body[2]) & ~uint64_t{3};
     const Body data = body.subspan(3);
     const bool one_address = pm4::WRITE_DATA__WR_ONE_ADDR::get(body[0]) != 0;
     switch (pm4::WRITE_DATA__DST_SEL::get(body[0])) {
         case pm4::MEM_MAPPED_REGISTER: {
-            uint32_t dword = pm4::REGISTER_ADDRESS::get(body[1]);
-            for (const uint32_t value : data) {
-                if (!write_register(queue, dword, value, pm4::PACKET3_WRITE_DATA)) {
+            const uint32_t first = pm4::REGISTER_ADDRESS::get(body[1]);
+            while (queue.progress < data.size()) {
+                const auto index = static_cast<uint32_t>(queue.progress);
+                const uint32_t dword = first + (one_address ? 0 : index);
+                if (index != 0 && budget.spent()) {
+                    return Step::again;
+                }
+                if (!write_register(queue, dword, data[index], pm4::PACKET3_WRITE_DATA, budget)) {
                     break;
                 }
-                dword += one_address ? 0 : 1;
+                ++queue.progress;
             }
             break;
         }
@@ -188,7 +193,7 @@ Step Pm4Executor::write_data(ComputeQueue& queue, Body body, Budget&) {
     return Step::done;
 }
 
-Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
+Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget& budget) {
     uint32_t reference = body[3];
     const uint32_t mask = body[4];
     uint32_t value = 0;
@@ -208,7 +213,7 @@ Step Pm4Executor::wait_reg_mem(ComputeQueue& queue, Body body, Budget&) {
         }
         if (write_first && queue.progress == 0) {
             write_register(queue, pm4::REGISTER_ADDRESS::get(body[1]), reference,
-                           pm4::PACKET3_WAIT_REG_MEM);
+                           pm4::PACKET3_WAIT_REG_MEM, budget);
             queue.progress = 1;
         }
         if (write_first) {
@@ -239,7 +244,7 @@ Step Pm4Executor::indirect_buffer(ComputeQueue& queue, Body body, Budget&) {
     return Step::done;
 }
 
-Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
+Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget& budget) {
     const bool wide = pm4::COPY_DATA__COUNT_SEL::get(body[0]) != 0;
     const uint64_t alignment = wide ? ~uint64_t{7} : ~uint64_t{3};
     const uint64_t source = join(body[1], body[2]);
@@ -270,9 +275,9 @@ Step Pm4Executor::copy_data(ComputeQueue& queue, Body body, Budget&) {
     switch (pm4::COPY_DATA__DST_SEL::get(body[0])) {
         case pm4::MEM_MAPPED_REGISTER: {
             const uint32_t dword = pm4::REGISTER_ADDRESS::get(body[3]);
-            if (write_register(queue, dword, low, pm4::PACKET3_COPY_DATA) && wide) {
+            if (write_register(queue, dword, low, pm4::PACKET3_COPY_DATA, budget) && wide) {
                 write_register(queue, dword + 1, static_cast<uint32_t>(value >> 32),
-                               pm4::PACKET3_COPY_DATA);
+                               pm4::PACKET3_COPY_DATA, budget);
             }
             break;
         }
@@ -406,14 +411,14 @@ Step Pm4Executor::run_list(ComputeQueue& queue, Body body, Budget&) {
 }
 
 void Pm4Executor::set_registers(ComputeQueue& queue, const pm4::RegisterSpace& space, Body body,
-                                pm4::Opcode opcode) {
+                                pm4::Opcode opcode, Budget& budget) {
     uint32_t dword = space.first + pm4::SET_REG__OFFSET::get(body[0]);
     for (const uint32_t value : body.subspan(1)) {
         if (!space.contains(dword)) {
             refuse_register(queue, opcode);
             return;
         }
-        if (!write_register(queue, dword++, value, opcode)) {
+        if (!write_register(queue, dword++, value, opcode, budget)) {
             return;
         }
     }
@@ -424,8 +429,9 @@ bool Pm4Executor::may_access(const ComputeQueue& queue, uint32_t dword) const {
            pm4::context_space.contains(dword) || pm4::user_uconfig_space.contains(dword);
 }
 
+/// False when the packet has to end with it.
 bool Pm4Executor::write_register(ComputeQueue& queue, uint32_t dword, uint32_t value,
-                                 pm4::Opcode opcode) {
+                                 pm4::Opcode opcode, Budget& budget) {
     if (!may_access(queue, dword)) {
         return refuse_register(queue, opcode);
     }
@@ -433,11 +439,15 @@ bool Pm4Executor::write_register(ComputeQueue& queue, uint32_t dword, uint32_t v
     if (meant == at(gc_.ip, gc_.CPC_INT_STATUS)) {
         // The KIQ has no RELEASE_MEM: gfx_v9_4_3_ring_emit_fence_kiq() sets this bit to be heard.
         if (gc::CPC_INT_STATUS__GENERIC2_INT_STATUS::get(value)) {
+            budget.packets -= 1;
             context_.interrupts.raise(queue.interrupt(GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT, 0));
         }
         return true;
     }
     const uint32_t epoch = queue.epoch();
+    if (context_.registers.has_effect(meant)) {
+        budget.packets -= 1;  // whatever it does may take as long as a packet
+    }
     context_.registers.write(meant, value);
     return queue.epoch() == epoch;
 }

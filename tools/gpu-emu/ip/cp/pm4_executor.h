@@ -70,11 +70,12 @@ private:
     Step run_list(ComputeQueue& queue, Body body, Budget& budget);
 
     void set_registers(ComputeQueue& queue, const pm4::RegisterSpace& space, Body body,
-                       pm4::Opcode opcode);
+                       pm4::Opcode opcode, Budget& budget);
     bool may_access(const ComputeQueue& queue, uint32_t dword) const;
     uint32_t read_register(uint32_t dword) const;
     /// False: the rest of the packet must not be carried out.
-    bool write_register(ComputeQueue& queue, uint32_t dword, uint32_t value, pm4::Opcode opcode);
+    bool write_register(ComputeQueue& queue, uint32_t dword, uint32_t value, pm4::Opcode opcode,
+                        Budget& budget);
     bool refuse_register(const ComputeQueue& queue, pm4::Opcode opcode);
     Port port(const ComputeQueue& queue) const;
 

@@ -410,5 +410,32 @@ TEST_F(Pm4ExecutorTest, AUsersMemoryIsToldTheTruth) {
     EXPECT_EQ(memory.at32(0x2000, 4), 0x55u);
 }
 
+/// A register may do anything when it is written: as much as a packet.
+TEST_F(Pm4ExecutorTest, RegisterEffectsAreChargedToTheBudget) {
+    uint32_t effects = 0;
+    uint32_t last = 0;
+    bench.registers.on_write(0x100, 1, [&](uint32_t, uint32_t value) {
+        ++effects;
+        last = value;
+    });
+    constexpr uint32_t values = 500;
+    std::vector<uint32_t> packet{header(PACKET3_WRITE_DATA, 3 + values), 1u << 16, 0x100, 0};
+    for (uint32_t value = 1; value <= values; ++value) {
+        packet.push_back(value);
+    }
+    kiq.put(packet);
+    bench.submit_kiq();
+    uint32_t turns = 0;
+    for (Turn turn = Turn::more; turn == Turn::more; ++turns) {
+        const uint32_t before = effects;
+        Budget budget;
+        turn = bench.mec.run(budget);
+        ASSERT_LE(effects - before, 64u) << "in one turn";
+    }
+    EXPECT_EQ(effects, values) << "each once, over the turns";
+    EXPECT_EQ(last, values);
+    EXPECT_GT(turns, values / 64);
+}
+
 }  // namespace
 }  // namespace gpuemu
