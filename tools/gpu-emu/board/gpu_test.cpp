@@ -43,9 +43,10 @@ public:
         }
         return std::span(memory).subspan(iova, std::min(length, memory.size() - iova));
     }
-    void raise_msi(unsigned vector) override {
+    bool raise_msi(unsigned vector) override {
         EXPECT_EQ(vector, 0u);
         ++interrupts;
+        return true;
     }
 
     std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);

@@ -225,16 +225,22 @@ std::span<std::byte> LossGate::dma(uint64_t iova, uint64_t length, DmaAccess acc
     return window;
 }
 
-void LossGate::raise_msi(unsigned vector) {
+bool LossGate::raise_msi(unsigned vector) {
     thread_.check();
     if (lost() || host_ == nullptr) {
-        return;
+        return false;
     }
     const unsigned signals = loss_.signals_of_interrupt();
+    unsigned received = 0;
     for (unsigned i = 0; i < signals; ++i) {
-        host_->raise_msi(vector);
+        received += host_->raise_msi(vector) ? 1 : 0;
     }
-    count(TraceKind::interrupt, no_region, vector, signals, 0);
+    if (received == 0) {
+        trace(TraceKind::interrupt, no_region, vector, 0, 0);
+        return false;
+    }
+    count(TraceKind::interrupt, no_region, vector, received, 0);
+    return true;
 }
 
 /// The access about to be made has its number; if it is the one, the device is gone before it.

@@ -112,7 +112,7 @@ public:
 
 private:
     std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override;
-    void raise_msi(unsigned vector) override;
+    bool raise_msi(unsigned vector) override;
 
     bool lost() const { return loss_.lost(); }
     bool answers(Region region) const {

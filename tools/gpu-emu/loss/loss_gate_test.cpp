@@ -408,6 +408,18 @@ TEST_F(LossGateTest, InterruptsAreLostAndDoubled) {
     EXPECT_EQ(host.interrupts, 3) << "two lost, one twice, one as it should be";
 }
 
+TEST_F(LossGateTest, AnInterruptThatNobodyReceivesIsNone) {
+    host.listens = false;
+    EXPECT_FALSE(device_side->raise_msi(0));
+    EXPECT_EQ(total(TraceKind::interrupt), 0u);
+    host.listens = true;
+    gate.loss().drop_interrupts(1);
+    EXPECT_FALSE(device_side->raise_msi(0)) << "dropped on its way";
+    EXPECT_EQ(total(TraceKind::interrupt), 0u);
+    EXPECT_TRUE(device_side->raise_msi(0));
+    EXPECT_EQ(total(TraceKind::interrupt), 1u);
+}
+
 TEST_F(LossGateTest, WhatSurvivesInABlackHoleIsItsConfigSpace) {
     LossGate hole(function, engines, loop,
                   {.trace = nullptr, .on_vanish = {}, .config_survives = true});

@@ -36,7 +36,7 @@ public:
         return std::span(memory).subspan(iova - base,
                                          std::min(length, memory.size() - (iova - base)));
     }
-    void raise_msi(unsigned) override {}
+    bool raise_msi(unsigned) override { return false; }
 
     uint64_t base = 0x1'0000'0000;
     std::vector<std::byte> memory = std::vector<std::byte>(64 * 1024);

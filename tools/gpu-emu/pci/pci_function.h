@@ -45,7 +45,8 @@ public:
     virtual std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) = 0;
 
     /// Signals MSI `vector` (0 based) if the guest enabled it; lost otherwise, as on the wire.
-    virtual void raise_msi(unsigned vector) = 0;
+    /// False when nobody received it.
+    virtual bool raise_msi(unsigned vector) = 0;
 };
 
 /// A PCI function. Offsets and lengths are as the client sent them: any value, checked here, never

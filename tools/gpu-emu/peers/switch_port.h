@@ -44,7 +44,7 @@ public:
     /// The host's memory, or that of who is behind the switch. Where a GPU was that is gone it is
     /// ones, and what is written there is lost.
     std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override;
-    void raise_msi(unsigned vector) override { host_->raise_msi(vector); }
+    bool raise_msi(unsigned vector) override { return host_->raise_msi(vector); }
 
     const PeerTraffic& traffic() const { return traffic_; }
     std::vector<unsigned> present_peers() const { return links_.present_peers(); }

@@ -31,7 +31,10 @@ public:
         const auto rest = std::span(page).subspan(iova - guest_memory);
         return rest.first(std::min<uint64_t>(length, rest.size()));
     }
-    void raise_msi(unsigned vector) override { last_msi = vector; }
+    bool raise_msi(unsigned vector) override {
+        last_msi = vector;
+        return true;
+    }
 
     std::array<std::byte, 4096> page{};
     unsigned last_msi = 0;

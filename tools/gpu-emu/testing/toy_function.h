@@ -50,11 +50,15 @@ public:
         ++windows;
         return std::span(memory).first(std::min<uint64_t>(length, memory.size()));
     }
-    void raise_msi(unsigned) override { ++interrupts; }
+    bool raise_msi(unsigned) override {
+        interrupts += listens ? 1 : 0;
+        return listens;
+    }
 
     std::array<std::byte, 64> memory{};
     int windows = 0;
     int interrupts = 0;
+    bool listens = true;  // MSI is set up
 };
 
 }  // namespace gpuemu

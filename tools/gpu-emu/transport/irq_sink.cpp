@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <linux/vfio.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <cerrno>
 #include <string_view>
 #include <utility>
+
+#include "lib/log.h"
 
 namespace gpuemu {
 namespace {
@@ -22,16 +23,6 @@ bool is_eventfd(const hp::Fd& fd) {
         ::readlink(fmt::format("/proc/self/fd/{}", fd.get()).c_str(), target.data(), target.size());
     return length > 0 &&
            std::string_view(target.data(), static_cast<size_t>(length)) == "anon_inode:[eventfd]";
-}
-
-bool signal(const hp::Fd& eventfd) {
-    // The eventfd may be a blocking one, and full: then the interrupt is pending already.
-    pollfd room{.fd = eventfd.get(), .events = POLLOUT, .revents = 0};
-    if (!eventfd || ::poll(&room, 1, 0) != 1) {
-        return false;
-    }
-    const uint64_t one = 1;
-    return ::write(eventfd.get(), &one, sizeof one) == sizeof one;
 }
 
 /// No descriptors at all take those of the range away.
@@ -98,8 +89,20 @@ int IrqSink::set(const vfio_user::IrqSet& request, std::span<const std::byte> da
     }
 }
 
+bool IrqSink::signal(hp::Fd& eventfd) {
+    if (!eventfd) {
+        return false;
+    }
+    const EventfdWriter::Outcome outcome = writer_.signal(eventfd.get());
+    if (outcome == EventfdWriter::Outcome::stuck) {
+        hp::log::warning("an eventfd of the client cannot be written to: taken away");
+        eventfd.reset();
+    }
+    return outcome == EventfdWriter::Outcome::signalled;
+}
+
 bool IrqSink::raise_msi(unsigned vector) {
-    const std::vector<hp::Fd>& msi = eventfds_[VFIO_PCI_MSI_IRQ_INDEX];
+    std::vector<hp::Fd>& msi = eventfds_[VFIO_PCI_MSI_IRQ_INDEX];
     return vector < msi.size() && signal(msi[vector]);
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "gpu-emu/transport/eventfd_writer.h"
 #include "gpu-emu/transport/vfio_user_protocol.h"
 #include "lib/fd.h"
 
@@ -30,13 +31,17 @@ public:
     int set(const vfio_user::IrqSet& request, std::span<const std::byte> data,
             std::vector<hp::Fd> fds);
 
-    /// Signals MSI `vector`; false when the client did not set it up.
+    /// Signals MSI `vector`; false when the client did not set it up, or has filled it. An eventfd
+    /// at which a write would not end is taken away.
     bool raise_msi(unsigned vector);
 
     void clear();
 
 private:
+    bool signal(hp::Fd& eventfd);
+
     std::array<std::vector<hp::Fd>, index_count> eventfds_;
+    EventfdWriter writer_;
 };
 
 }  // namespace gpuemu

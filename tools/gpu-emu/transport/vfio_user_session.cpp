@@ -136,8 +136,8 @@ std::span<std::byte> VfioUserSession::dma(uint64_t iova, uint64_t length, DmaAcc
     return dma_map_.window(iova, length, access);
 }
 
-void VfioUserSession::raise_msi(unsigned vector) {
-    irqs_.raise_msi(vector);
+bool VfioUserSession::raise_msi(unsigned vector) {
+    return irqs_.raise_msi(vector);
 }
 
 int VfioUserSession::dispatch(MessageFramer::Message& message, ReplyWriter& out) {

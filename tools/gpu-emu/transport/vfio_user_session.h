@@ -43,7 +43,7 @@ public:
     static bool is_bar_access(const MessageFramer::Message& message);
 
     std::span<std::byte> dma(uint64_t iova, uint64_t length, DmaAccess access) override;
-    void raise_msi(unsigned vector) override;
+    bool raise_msi(unsigned vector) override;
 
 private:
     class ReplyWriter;
