@@ -79,7 +79,7 @@ hp::Result<CommandStatus> compare_command(const CompareOptions& options) {
     }
     fmt::print("{}", format_table(*comparison));
     std::fflush(stdout);
-    return comparison->failed() == 0 ? kExitPass : kExitFail;
+    return comparison->good() ? kExitPass : kExitFail;
 }
 
 }  // namespace hotplug

@@ -13,10 +13,7 @@
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/judge/expected_update.h"
-#include "hotplug/report/html.h"
-#include "hotplug/report/json_report.h"
-#include "hotplug/report/junit.h"
-#include "hotplug/report/ktap.h"
+#include "hotplug/report/report_files.h"
 #include "hotplug/report/table.h"
 #include "hotplug/run/machine_testbed.h"
 #include "hotplug/run/progress.h"
@@ -66,23 +63,6 @@ hp::Result<void> prepare(const fs::path& results) {
     if (error) {
         return hp::fail(fmt::format("{}: cannot clear the results folder: {}", results.string(),
                                     error.message()));
-    }
-    return {};
-}
-
-hp::Result<void> write_reports(const RunReport& report, const fs::path& results) {
-    const std::pair<const char*, std::string> files[] = {
-        {"results.json", dump(to_json(report))},
-        {"results.ktap", format_ktap(report)},
-        {"junit.xml", format_junit(report)},
-        {"index.html", format_html(report)},
-    };
-    for (const auto& [name, text] : files) {
-        std::ofstream out(results / name);
-        out << text;
-        if (!out.flush()) {
-            return hp::fail(fmt::format("{}: cannot write", (results / name).string()));
-        }
     }
     return {};
 }
@@ -186,13 +166,19 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!rows) {
         return tl::unexpected(rows.error());
     }
+    // A kernel that is not there costs nobody yesterday's results. Whatever ends this command
+    // later, it does not leave them for those of today.
+    if (auto kernel = find_kernel(options.machine.kernel); !kernel) {
+        return tl::unexpected(kernel.error());
+    }
+    const fs::path results = fs::absolute(options.results);
+    ReportFiles reports(results);
+    if (auto prepared = prepare(results).and_then([&] { return reports.remove(); }); !prepared) {
+        return tl::unexpected(prepared.error());
+    }
     auto machine = options.machine.machine_config();
     if (!machine) {
         return tl::unexpected(machine.error());
-    }
-    const fs::path results = fs::absolute(options.results);
-    if (auto prepared = prepare(results); !prepared) {
-        return tl::unexpected(prepared.error());
     }
 
     RunInfo info = run_info(options, *machine);
@@ -201,23 +187,26 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     RunReport report;
     {
         TextProgress progress(stdout, ::isatty(STDOUT_FILENO) != 0);
-        Runner runner(factory, progress,
-                      {results, [&](const GuestFacts& facts) { return expected.load(facts); }});
+        Runner runner(
+            factory, progress,
+            {.results_dir = results,
+             .expected = [&](const GuestFacts& facts) { return expected.load(facts); },
+             .keep = [&](const RunReport& so_far,
+                         size_t planned) { return reports.write_unfinished(so_far, planned); },
+             .fail_on_skip = options.fail_on_skip});
         report = runner.run(*rows, std::move(info));
     }
-    if (auto written = write_reports(report, results); !written) {
+    if (auto written = reports.write(report); !written) {
         return tl::unexpected(written.error());
     }
-    fmt::print("\nReport: {}\n\n{}", (results / "index.html").string(), format_table(report));
+    fmt::print("\nReport: {}\n\n{}", reports.page().string(), format_table(report));
     std::fflush(stdout);  // before anything on the other stream
     if (report.info.interrupted) {
         return kExitInterrupted;
     }
-    if (!report.info.error.empty()) {
-        return hp::fail(report.info.error);
-    }
-    if (!report.info.faults.empty()) {
-        return hp::fail(report.info.faults.front());
+    const RunVerdict verdict = verdict_of(report);
+    if (verdict == RunVerdict::error) {
+        return hp::fail(first_error(report.integrity));
     }
     if (options.update_expected) {
         const auto file = expected.update(report.rows);
@@ -227,7 +216,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         fmt::print(stderr, "wrote {}\n", file->string());
         return kExitPass;
     }
-    return tally(report.rows).failed == 0 ? kExitPass : kExitFail;
+    return verdict == RunVerdict::pass ? kExitPass : kExitFail;
 }
 
 }  // namespace hotplug

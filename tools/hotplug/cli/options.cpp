@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kScriptDeadline = std::chrono::minutes(20);
+constexpr auto script_deadline = std::chrono::minutes(20);
 
 std::optional<fs::path> named(const std::string& path) {
     return path.empty() ? std::nullopt : std::optional<fs::path>(path);
@@ -36,7 +36,7 @@ bool is_package(const std::string& kernel) {
 hp::Result<fs::path> made_by(std::vector<std::string> command, const std::string& what) {
     const std::string script = command.front();
     const auto output =
-        run_and_capture(Command{std::move(command), {}}, Deadline::after(kScriptDeadline));
+        run_and_capture(Command{std::move(command), {}}, Deadline::after(script_deadline));
     if (!output) {
         return hp::fail(fmt::format("no {}: {}", what, output.error().message));
     }
@@ -97,7 +97,8 @@ void append_path(std::vector<std::string>& arguments, const char* option, const 
 }  // namespace
 
 void MachineOptions::add_to(CLI::App& app) {
-    app.add_option("--kernel", kernel, "debian[:VERSION], Debian's own package; a built kernel tree; a bzImage; "
+    app.add_option("--kernel", kernel,
+                   "debian[:VERSION], Debian's own package; a built kernel tree; a bzImage; "
                    "/boot/vmlinuz-RELEASE")
         ->required();
     app.add_option("--initrd,--image", initrd,
@@ -197,6 +198,8 @@ void RunOptions::add_to(CLI::App& app) {
         ->check(CLI::Range(1, 1'000'000));
     app.add_flag("--update-expected", update_expected,
                  "write what fails into the list of known failures");
+    app.add_flag("--fail-on-skip", fail_on_skip,
+                 "a row that this kernel, machine or image cannot run fails the run");
     app.add_flag("--only-failed", only_failed, "only the rows that failed in the results folder");
 }
 
@@ -211,6 +214,9 @@ std::vector<std::string> RunOptions::arguments() const {
     all.insert(all.end(), {"--seed", std::to_string(seed)});
     if (cycles) {
         all.insert(all.end(), {"--cycles", std::to_string(*cycles)});
+    }
+    if (fail_on_skip) {
+        all.push_back("--fail-on-skip");
     }
     return all;
 }

@@ -56,6 +56,7 @@ struct RunOptions {
     std::optional<unsigned> cycles;
     bool update_expected = false;
     bool only_failed = false;
+    bool fail_on_skip = false;
 
     void add_to(CLI::App& app);
     /// For replay: the arguments of `hpctl run` without rows, results folder and what writes lists.

@@ -160,10 +160,10 @@ hp::Result<RunResult> AgentClient::run(const std::vector<std::string>& argv,
         return tl::unexpected(answer.error());
     }
     return parsed("run", [&] {
-        return RunResult{answer->at("status").get<int>(), answer->at("timed_out").get<bool>(),
-                         answer->at("stdout").get<std::string>(),
-                         answer->at("stderr").get<std::string>(),
-                         answer->at("elapsed_us").get<uint64_t>()};
+        return RunResult{
+            answer->at("status").get<int>(),         answer->at("timed_out").get<bool>(),
+            answer->at("stdout").get<std::string>(), answer->at("stderr").get<std::string>(),
+            answer->at("cut").get<bool>(),           answer->at("elapsed_us").get<uint64_t>()};
     });
 }
 

@@ -40,6 +40,7 @@ struct RunResult {
     bool timed_out = false;
     std::string out;
     std::string err;
+    bool cut = false;  // it printed more than the agent keeps: 256 KiB of each stream
     uint64_t elapsed_us = 0;
 };
 

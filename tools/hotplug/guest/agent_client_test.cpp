@@ -111,6 +111,7 @@ public:
                            {"timed_out", false},
                            {"stdout", "o"},
                            {"stderr", "e"},
+                           {"cut", true},
                            {"elapsed_us", 5}});
         } else if (verb == "spawn") {
             // The first output is quicker than the answer.
@@ -265,6 +266,7 @@ TEST_F(AgentClientTest, Run) {
     EXPECT_EQ(result->status, 3);
     EXPECT_EQ(result->out, "o");
     EXPECT_EQ(result->err, "e");
+    EXPECT_TRUE(result->cut);
     EXPECT_EQ(client_->list("/sys", soon()).value().size(), 2u);
     EXPECT_EQ(client_->kmemleak(soon()).value().size(), 1u);
 }

@@ -88,9 +88,30 @@ Tally tally(const std::vector<RowResult>& rows) {
     return tally;
 }
 
-std::string closing_line(const Tally& tally) {
-    return fmt::format("{} passed, {} failed, {} skipped", tally.passed, tally.failed,
-                       tally.skipped);
+RunVerdict verdict_of(const RunReport& report) {
+    if (report.integrity.count(Severity::error) != 0) {
+        return RunVerdict::error;
+    }
+    const bool good = tally(report.rows).failed == 0 && report.integrity.sound();
+    return good ? RunVerdict::pass : RunVerdict::fail;
+}
+
+std::string_view to_string(RunVerdict verdict) {
+    switch (verdict) {
+        case RunVerdict::pass: return "pass";
+        case RunVerdict::fail: return "fail";
+        case RunVerdict::error: return "error";
+    }
+    return "";
+}
+
+std::string closing_line(const RunReport& report) {
+    const Tally sum = tally(report.rows);
+    const unsigned flaws = report.integrity.flaws();
+    return fmt::format(
+        "{} passed, {} failed, {} skipped{}", sum.passed, sum.failed, sum.skipped,
+        flaws == 0 ? ""
+                   : fmt::format("; {} flaw{} of the run itself", flaws, flaws == 1 ? "" : "s"));
 }
 
 std::vector<std::string> explain(const RowResult& row) {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "hotplug/judge/expected.h"
+#include "hotplug/judge/integrity.h"
 #include "hotplug/judge/kernel_log.h"
 #include "hotplug/judge/ktap_reader.h"
 #include "hotplug/loss/loss.h"
@@ -69,7 +70,8 @@ struct RowResult {
     std::vector<CheckResult> checks;
     std::string skip_reason;
     std::vector<Episode> episodes;
-    std::vector<TestResult> tests;  ///< that its shell steps reported
+    std::vector<TestResult> tests;        ///< that its shell steps reported
+    std::vector<std::string> cut_output;  ///< steps that printed more than was kept
     KernelLogSummary kernel_log;
     std::chrono::milliseconds duration{0};
     /// Lies that a hostile device told; nothing: none was asked to.
@@ -94,16 +96,16 @@ struct RunInfo {
     std::map<std::string, std::vector<std::string>> packages;
     std::string started;  ///< UTC, ISO 8601
     std::chrono::milliseconds duration{0};
-    std::vector<std::string> boot_complaints;  ///< outside of any row: each cost a guest
+    std::string options_from;  ///< where the kernel's options were read; empty: nowhere
     unsigned boots = 0;
     bool interrupted = false;
-    std::vector<std::string> faults;  ///< of the harness's own parts; the run went on
-    std::string error;                ///< why the harness could not go on; empty: it could
+    std::string error;  ///< why the harness could not go on; empty: it could
 };
 
 struct RunReport {
     RunInfo info;
     std::vector<RowResult> rows;
+    Integrity integrity;
 };
 
 struct Tally {
@@ -118,8 +120,13 @@ void judge(RowResult& row, const ExpectedFailures& expected);
 
 Tally tally(const std::vector<RowResult>& rows);
 
-/// "12 passed, 1 failed, 0 skipped"
-std::string closing_line(const Tally& tally);
+/// Of a run: its rows and its integrity. `error`: the harness could not do its part.
+enum class RunVerdict { pass, fail, error };
+RunVerdict verdict_of(const RunReport& report);
+std::string_view to_string(RunVerdict verdict);
+
+/// "12 passed, 1 failed, 0 skipped", and how many flaws the run itself has.
+std::string closing_line(const RunReport& report);
 
 /// One line for each check that is not a plain pass: "FAIL surprise/busy removed: did not return
 /// ...".

@@ -123,7 +123,28 @@ TEST(Verdict, TallyCountsRowsAndKnownChecks) {
     EXPECT_EQ(sum.failed, 1U);
     EXPECT_EQ(sum.skipped, 1U);
     EXPECT_EQ(sum.known, 1U);
-    EXPECT_EQ(closing_line(sum), "2 passed, 1 failed, 1 skipped");
+    RunReport report = {{}, rows, {}};
+    EXPECT_EQ(closing_line(report), "2 passed, 1 failed, 1 skipped");
+    report.integrity.add(IntegrityKind::late_complaint, "WARNING in f");
+    EXPECT_EQ(closing_line(report), "2 passed, 1 failed, 1 skipped; 1 flaw of the run itself");
+}
+
+TEST(Verdict, GoodRowsDoNotMakeAGoodRunAlone) {
+    RunReport report;
+    report.rows = {row("s", {passed(Check::replug)})};
+    EXPECT_EQ(verdict_of(report), RunVerdict::pass);
+    for (const IntegrityRule& rule : integrity_rules()) {
+        RunReport flawed = report;
+        flawed.integrity.add(rule.kind, "it happened");
+        const RunVerdict expected = rule.severity == Severity::note   ? RunVerdict::pass
+                                    : rule.severity == Severity::fail ? RunVerdict::fail
+                                                                      : RunVerdict::error;
+        EXPECT_EQ(verdict_of(flawed), expected) << rule.name;
+    }
+    report.rows[0].outcome = Outcome::fail;
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
+    report.integrity.add(IntegrityKind::harness_fault, "the emulator ended with signal 6");
+    EXPECT_EQ(verdict_of(report), RunVerdict::error);
 }
 
 TEST(Verdict, ExplanationNamesCheckReasonAndEvidence) {

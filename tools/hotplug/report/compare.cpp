@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <fstream>
 
+#include "hotplug/judge/integrity.h"
 #include "hotplug/report/markup.h"
 #include "hotplug/report/table.h"
 
@@ -110,6 +111,22 @@ ComparedKernel read_kernel(const json& value, std::string name) {
             value.at("started").get<std::string>()};
 }
 
+/// Of results.json. Throws when the run goes on or was killed.
+std::vector<std::string> read_flaws(const json& results) {
+    std::vector<std::string> flaws;
+    for (const json& entry : results.at("integrity")) {
+        const auto kind = entry.at("kind").get<std::string>();
+        const auto text = entry.at("text").get<std::string>();
+        if (kind == rule_of(IntegrityKind::unfinished).name) {
+            throw std::invalid_argument(text);
+        }
+        if (entry.at("severity").get<std::string>() != to_string(Severity::note)) {
+            flaws.push_back(fmt::format("{}: {}", kind, text));
+        }
+    }
+    return flaws;
+}
+
 void add_run(Comparison& comparison, const json& results, Side side) {
     for (const json& row : results.at("rows")) {
         ComparedRun run = read_run(row);
@@ -124,11 +141,8 @@ fs::path results_file(const fs::path& path) {
 }
 
 json to_json(const ComparedKernel& kernel) {
-    return {{"name", kernel.name},
-            {"kernel", kernel.release},
-            {"flavour", kernel.flavour},
-            {"profile", kernel.profile},
-            {"started", kernel.started}};
+    return {{"name", kernel.name},       {"kernel", kernel.release},  {"flavour", kernel.flavour},
+            {"profile", kernel.profile}, {"started", kernel.started}, {"flaws", kernel.flaws}};
 }
 
 json to_json(const std::optional<ComparedRun>& run) {
@@ -176,6 +190,17 @@ std::string kernel_text(const ComparedKernel& kernel) {
     return fmt::format("{} {} ({})", kernel.name, kernel.release, kernel.flavour);
 }
 
+/// What makes either run worth less than its rows say.
+std::vector<std::string> flaws_of(const Comparison& comparison) {
+    std::vector<std::string> texts;
+    for (const ComparedKernel* kernel : {&comparison.before, &comparison.after}) {
+        for (const std::string& flaw : kernel->flaws) {
+            texts.push_back(fmt::format("the run of {} fails: {}", kernel->name, flaw));
+        }
+    }
+    return texts;
+}
+
 /// A cell of Markdown ends at a bar.
 std::string escape_cell(std::string text) {
     for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
@@ -218,6 +243,7 @@ hp::Result<Comparison> compare_runs(const fs::path& before, std::string before_n
         }
         try {
             comparison.*run.kernel = read_kernel(*results, run.name);
+            (comparison.*run.kernel).flaws = read_flaws(*results);
             add_run(comparison, *results, run.side);
         } catch (const std::exception& error) {
             return hp::fail(fmt::format("{}: not the results of a run of this hpctl: {}",
@@ -249,7 +275,10 @@ hp::Result<Comparison> load_comparison(const fs::path& file) {
     try {
         const auto kernel = [&](const char* side) {
             const json& found = value->at(side);
-            return read_kernel(found, found.at("name").get<std::string>());
+            ComparedKernel read = read_kernel(found, found.at("name").get<std::string>());
+            // A comparison of before there were flaws has none.
+            read.flaws = found.value("flaws", std::vector<std::string>());
+            return read;
         };
         comparison.before = kernel("before");
         comparison.after = kernel("after");
@@ -341,6 +370,9 @@ std::string format_table(const Comparison& comparison) {
                                 summarize_test(row.after, name, "", " !"));
         }
     }
+    for (const std::string& flaw : flaws_of(comparison)) {
+        text += flaw + "\n";
+    }
     return text + fmt::format("\n! a check or a test that failed; {}: {} rows pass, {} do not\n",
                               comparison.after.name, comparison.passed(), comparison.failed());
 }
@@ -358,6 +390,9 @@ std::string format_markdown(const Comparison& comparison) {
                                 escape_cell(summarize_test(row.before, name, "**", "**")),
                                 escape_cell(summarize_test(row.after, name, "**", "**")));
         }
+    }
+    for (const std::string& flaw : flaws_of(comparison)) {
+        text += fmt::format("\n**{}**\n", escape_cell(flaw));
     }
     return text;
 }
@@ -403,13 +438,17 @@ std::string format_html(const Comparison& comparison) {
                                 test_cell(row.before, name), test_cell(row.after, name));
         }
     }
-    return text +
-           fmt::format(
-               "</tbody>\n</table>\n<p>! a check or a test that failed. {}: {} rows pass, {} do "
-               "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
-               escape_markup(comparison.after.name), comparison.passed(), comparison.failed(),
-               escape_markup(comparison.before.started), escape_markup(comparison.after.started),
-               escape_markup(comparison.after.profile));
+    text += "</tbody>\n</table>\n";
+    for (const std::string& flaw : flaws_of(comparison)) {
+        text += fmt::format("<p class=\"fails\">{}</p>\n", escape_markup(flaw));
+    }
+    return text + fmt::format(
+                      "<p>! a check or a test that failed. {}: {} rows pass, {} do "
+                      "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
+                      escape_markup(comparison.after.name), comparison.passed(),
+                      comparison.failed(), escape_markup(comparison.before.started),
+                      escape_markup(comparison.after.started),
+                      escape_markup(comparison.after.profile));
 }
 
 hp::Result<std::string> with_table(std::string_view text, std::string_view table) {

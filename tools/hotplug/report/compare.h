@@ -46,6 +46,7 @@ struct ComparedKernel {
     std::string flavour;
     std::string profile;
     std::string started;
+    std::vector<std::string> flaws{};  ///< of the run itself: what of its integrity failed it
 };
 
 struct Comparison {
@@ -57,10 +58,12 @@ struct Comparison {
     /// ones are neither.
     unsigned passed() const;
     unsigned failed() const;
+    /// The second run is what it looks like, and none of its rows failed.
+    bool good() const { return failed() == 0 && after.flaws.empty(); }
 };
 
 /// Two files results.json, or the folders they are in. A row that came several times (cycles) is
-/// taken for each cycle.
+/// taken for each cycle. Fails for a run that is unfinished.
 hp::Result<Comparison> compare_runs(const std::filesystem::path& before, std::string before_name,
                                     const std::filesystem::path& after, std::string after_name);
 

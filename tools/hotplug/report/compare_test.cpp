@@ -191,5 +191,34 @@ TEST(ReadmeTable, IsThatOfTheRunInTheTree) {
     EXPECT_EQ(readme, *wanted) << "run scripts/readme-table";
 }
 
+TEST_F(CompareTest, RunThatIsLessThanItsRowsSayIsNoGoodOne) {
+    RunReport run;
+    run.rows = {row("surprise/idle", {passed(Check::removed, "0.9 s")})};
+    tree_.file("good/results.json", dump(to_json(run)));
+    run.integrity.add(IntegrityKind::not_judged, "no CONFIG_KASAN");
+    run.integrity.add(IntegrityKind::late_complaint, "WARNING in f", 1, "surprise/idle");
+    tree_.file("late/results.json", dump(to_json(run)));
+    const auto compared = [&](const char* before, const char* after) {
+        return compare_runs(tree_.root() / before, "stock", tree_.root() / after, "series");
+    };
+    EXPECT_TRUE(compared("late", "good")->good()) << "the first run's flaws are its own";
+    const auto flawed = compared("good", "late");
+    ASSERT_TRUE(flawed) << flawed.error().message;
+    EXPECT_EQ(flawed->failed(), 0U);
+    EXPECT_FALSE(flawed->good());
+    const std::string said = "the run of series fails: late_complaint: WARNING in f";
+    EXPECT_NE(format_table(*flawed).find(said), std::string::npos);
+    EXPECT_NE(format_markdown(*flawed).find(said), std::string::npos);
+    EXPECT_NE(format_html(*flawed).find(said), std::string::npos);
+    tree_.file("flawed.json", dump(to_json(*flawed)));
+    EXPECT_FALSE(load_comparison(tree_.root() / "flawed.json")->good());
+
+    run.integrity.add(IntegrityKind::unfinished, "1 of 2 rows are here");
+    tree_.file("killed/results.json", dump(to_json(run)));
+    const auto killed = compared("good", "killed");
+    ASSERT_FALSE(killed);
+    EXPECT_NE(killed.error().message.find("1 of 2 rows are here"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace hotplug

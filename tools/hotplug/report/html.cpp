@@ -17,7 +17,7 @@ namespace hotplug {
 
 namespace {
 
-constexpr std::string_view kStyle = R"(
+constexpr std::string_view style = R"(
 :root { color-scheme: light dark; --pass: #2a7d3f; --known: #9a6a00; --fail: #c0262d; --line: #8886; }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
@@ -142,19 +142,35 @@ std::string row_details(const RowResult& row) {
     return text + "</details>\n";
 }
 
+/// What the run has against itself, and what it did not judge, in sentences.
+std::string integrity(const RunReport& report) {
+    const RunVerdict verdict = verdict_of(report);
+    std::string text =
+        fmt::format("<p class=\"{}\">{}</p>\n", verdict == RunVerdict::pass ? "pass" : "fail",
+                    verdict == RunVerdict::pass   ? "This run passed."
+                    : verdict == RunVerdict::fail ? "This run failed."
+                                                  : "This run has no verdict.");
+    if (report.integrity.entries().empty()) {
+        return text;
+    }
+    text += "<h2>The run itself</h2>\n<ul>\n";
+    for (const IntegrityRule& rule : integrity_rules()) {
+        for (const IntegrityEntry& entry : report.integrity.of(rule.kind)) {
+            text += fmt::format("<li class=\"{}\">{}: <code>{}</code></li>\n",
+                                entry.severity == Severity::note ? "known" : "fail",
+                                escape_markup(rule.meaning), escape_markup(describe(entry)));
+        }
+    }
+    return text + "</ul>\n";
+}
+
 std::string facts(const RunReport& report) {
     const RunInfo& info = report.info;
     std::string text = fmt::format(
         "<p>Kernel {} ({}), profile {}, seed {}, {} boots, started {}.</p>\n",
         escape_markup(info.kernel), escape_markup(info.flavour), escape_markup(info.profile),
         info.seed, info.boots, escape_markup(info.started));
-    if (!info.error.empty()) {
-        text += fmt::format("<p class=\"fail\">The run ended early: {}</p>\n",
-                            escape_markup(info.error));
-    }
-    for (const std::string& fault : info.faults) {
-        text += fmt::format("<p class=\"fail\">{}</p>\n", escape_markup(fault));
-    }
+    text += integrity(report);
     if (const double rate = cycles_per_hour(report); rate > 0) {
         text += fmt::format("<p>{:.0f} cycles per hour.</p>\n", rate);
     }
@@ -180,7 +196,7 @@ std::string format_html(const RunReport& report) {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
         "<title>amdgpu hot-plug: {0}</title>\n<style>{1}</style>\n</head>\n<body>\n"
         "<h1>amdgpu hot-plug: {0}</h1>\n",
-        closing_line(tally(report.rows)), kStyle);
+        closing_line(report), style);
     text += facts(report) + matrix(report);
     text += "<p>* known failure, ! unexpected failure, + unexpected pass, - not judged</p>\n";
     for (const Soak& soak : summarize_soaks(report.rows)) {

@@ -101,6 +101,15 @@ json to_json(const KernelNote& note) {
             {"text", note.text}};
 }
 
+json to_json(const IntegrityEntry& entry) {
+    return {{"kind", std::string(rule_of(entry.kind).name)},
+            {"severity", std::string(to_string(entry.severity))},
+            {"text", entry.text},
+            {"guest", entry.guest},
+            {"row", entry.row},
+            {"count", entry.count}};
+}
+
 template <typename T>
 json list_of(const std::vector<T>& elements) {
     json list = json::array();
@@ -125,6 +134,7 @@ json to_json(const RowResult& row) {
             {"checks", list_of(row.checks)},
             {"episodes", list_of(row.episodes)},
             {"tests", list_of(row.tests)},
+            {"cut_output", row.cut_output},
             {"complaints", list_of(row.kernel_log.complaints)},
             {"notes", list_of(row.kernel_log.notes)}};
 }
@@ -137,19 +147,20 @@ json to_json(const RunReport& report) {
             {"seed", info.seed},
             {"kernel", info.kernel},
             {"flavour", info.flavour},
+            {"kernel_options_from", info.options_from},
             {"profile", info.profile},
             {"command", info.command},
             {"versions", info.versions},
             {"packages", info.packages},
             {"boots", info.boots},
-            {"boot_complaints", info.boot_complaints},
             {"interrupted", info.interrupted},
-            {"faults", info.faults},
             {"error", info.error},
             {"passed", sum.passed},
             {"failed", sum.failed},
             {"skipped", sum.skipped},
             {"known_failures", sum.known},
+            {"verdict", std::string(to_string(verdict_of(report)))},
+            {"integrity", list_of(report.integrity.entries())},
             {"cycles_per_hour", cycles_per_hour(report)},
             {"soaks", list_of(summarize_soaks(report.rows))},
             {"findings", findings_json(report)},

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "hotplug/report/markup.h"
 
 namespace hotplug {
@@ -52,7 +54,24 @@ std::string test_case(const RowResult& row, const TestResult& test) {
     return text + "  </testcase>\n";
 }
 
-/// All test cases, those of the rows and those of their programs.
+/// A kind of flaw of the run itself.
+std::string test_case(const Integrity& integrity, const IntegrityRule& rule) {
+    std::string failures, notes;
+    for (const IntegrityEntry& entry : integrity.of(rule.kind)) {
+        std::string& text = entry.severity == Severity::note ? notes : failures;
+        text += (text.empty() ? "" : "\n") + describe(entry);
+    }
+    std::string text = fmt::format("  <testcase classname=\"integrity\" name=\"{}\">\n", rule.name);
+    if (!failures.empty()) {
+        text += fmt::format("    <failure message=\"{}\">{}</failure>\n",
+                            escape_markup(rule.meaning), escape_markup(failures));
+    } else if (!notes.empty()) {
+        text += fmt::format("    <skipped message=\"{}\"/>\n", escape_markup(notes));
+    }
+    return text + "  </testcase>\n";
+}
+
+/// All test cases: those of the rows, those of their programs, and those of the run itself.
 struct Counts {
     size_t all = 0;
     size_t failed = 0;
@@ -68,6 +87,15 @@ Counts count(const RunReport& report) {
             counts.failed += test.outcome == TestOutcome::fail && row.outcome != Outcome::known;
             counts.skipped += test.outcome == TestOutcome::skip;
         }
+    }
+    for (const IntegrityRule& rule : integrity_rules()) {
+        const auto entries = report.integrity.of(rule.kind);
+        const bool failed = std::any_of(entries.begin(), entries.end(), [](const auto& entry) {
+            return entry.severity != Severity::note;
+        });
+        ++counts.all;
+        counts.failed += failed;
+        counts.skipped += !failed && !entries.empty();
     }
     return counts;
 }
@@ -88,6 +116,9 @@ std::string format_junit(const RunReport& report) {
         for (const TestResult& test : row.tests) {
             text += test_case(row, test);
         }
+    }
+    for (const IntegrityRule& rule : integrity_rules()) {
+        text += test_case(report.integrity, rule);
     }
     if (!report.info.error.empty()) {
         text += fmt::format("  <system-err>{}</system-err>\n", escape_markup(report.info.error));

@@ -67,16 +67,42 @@ void append_subtests(std::string& text, const RowResult& row) {
         append(text, hp::ktap::format_result(result_of(check, ++number)));
     }
     for (const TestResult& test : row.tests) {
-        append(text, hp::ktap::format_result(
-                         result_of(test, row.outcome == Outcome::known, ++number)));
+        append(text,
+               hp::ktap::format_result(result_of(test, row.outcome == Outcome::known, ++number)));
     }
+}
+
+/// A last test of its own, with a subtest for each kind of flaw.
+std::string integrity_test(const Integrity& integrity, size_t number) {
+    std::string text;
+    append(text, hp::ktap::version_line);
+    append(text, hp::ktap::format_plan(integrity_rules().size()));
+    size_t kind = 0;
+    for (const IntegrityRule& rule : integrity_rules()) {
+        hp::ktap::Result result{true, ++kind, std::string(rule.name)};
+        for (const IntegrityEntry& entry : integrity.of(rule.kind)) {
+            if (entry.severity == Severity::note) {
+                result.note += (result.note.empty() ? "" : "; ") + describe(entry);
+            } else {
+                result.ok = false;
+                append(text, hp::ktap::format_comment(describe(entry)));
+            }
+        }
+        if (!result.ok) {
+            result.note.clear();
+        } else if (!result.note.empty()) {
+            result.directive = Directive::skip;
+        }
+        append(text, hp::ktap::format_result(result));
+    }
+    return text + hp::ktap::format_result({integrity.sound(), number, "integrity"}) + "\n";
 }
 
 }  // namespace
 
 std::string format_ktap(const RunReport& report) {
     std::string text = fmt::format("{}\n{}\n", hp::ktap::version_line,
-                                   hp::ktap::format_plan(report.rows.size()));
+                                   hp::ktap::format_plan(report.rows.size() + 1));
     size_t number = 0;
     for (const RowResult& row : report.rows) {
         if (!row.checks.empty()) {
@@ -88,7 +114,8 @@ std::string format_ktap(const RunReport& report) {
                                          skipped ? row.skip_reason : ""}) +
                 "\n";
     }
-    return text + hp::ktap::format_comment(closing_line(tally(report.rows))) + "\n";
+    return text + integrity_test(report.integrity, ++number) +
+           hp::ktap::format_comment(closing_line(report)) + "\n";
 }
 
 }  // namespace hotplug

@@ -24,7 +24,7 @@
 namespace hotplug {
 namespace {
 
-constexpr const char* kNasty = "<b a=\"1\">&'#\n\x01\xff]]> </pre>";
+constexpr const char* nasty = "<b a=\"1\">&'#\n\x01\xff]]> </pre>";
 
 /// A minimal XML reader: knows tags, attributes, entities and text. Returns what is wrong; empty:
 /// well-formed.
@@ -143,8 +143,8 @@ RunReport report() {
     made.info.flavour = "fast";
     made.info.seed = 7;
     made.info.command = {"run", "flagship"};
-    made.info.versions = {{"QEMU", kNasty}};
-    made.info.packages = {{"guest image", {"busybox-static_1.37_amd64", kNasty}}};
+    made.info.versions = {{"QEMU", nasty}};
+    made.info.packages = {{"guest image", {"busybox-static_1.37_amd64", nasty}}};
     made.info.duration = std::chrono::hours(1);
 
     RowResult good;
@@ -155,21 +155,21 @@ RunReport report() {
     RowResult known = good;
     known.id = known.expected_key = "surprise/idle";
     known.checks = {
-        {.check = Check::removed, .passed = false, .value = "64.6 s", .evidence = {kNasty}},
+        {.check = Check::removed, .passed = false, .value = "64.6 s", .evidence = {nasty}},
         {.check = Check::replug, .value = "3.0 s"}};
     Episode episode;
     episode.loss.loss = Loss::surprise;
     episode.loss.bdf = "0000:01:00.0";
     episode.loss.notified = std::chrono::milliseconds(50);
     episode.loss.remove_returned = std::chrono::milliseconds(64'600);
-    episode.still_held = {kNasty};
+    episode.still_held = {nasty};
     episode.fences = {{"drm_submitter@victim", std::chrono::microseconds(12'500), -19},
-                      {kNasty, std::chrono::microseconds(40'000), -62}};
+                      {nasty, std::chrono::microseconds(40'000), -62}};
     // The black hole runs for minutes before the loss; what counts is the time since the loss.
     episode.loss.event = Deadline::Clock::time_point(std::chrono::minutes(10));
     LateAccess late;
     late.time = episode.loss.event + std::chrono::milliseconds(250);
-    late.name = kNasty;
+    late.name = nasty;
     episode.accesses.first = {late};
     episode.replug.emplace();
     episode.replug->ready = std::chrono::seconds(2);
@@ -178,14 +178,14 @@ RunReport report() {
     RowResult bad = good;
     bad.id = bad.expected_key = "hang/busy";
     bad.checks = {
-        {.check = Check::kfd_usable, .passed = false, .value = "no", .evidence = {kNasty}}};
+        {.check = Check::kfd_usable, .passed = false, .value = "no", .evidence = {nasty}}};
     bad.kernel_log.complaints = {
-        {.kind = ComplaintKind::kasan, .title = kNasty, .lines = {kNasty}, .stack = {"f"}}};
-    bad.kernel_log.notes = {{kNasty, 5, 2}};
+        {.kind = ComplaintKind::kasan, .title = nasty, .lines = {nasty}, .stack = {"f"}}};
+    bad.kernel_log.notes = {{nasty, 5, 2}};
     bad.bundle = "results/failed/hang-busy";
     known.tests = {{"suite.late", TestOutcome::fail, "timeout"},
                    {"suite.ring", TestOutcome::skip, "no ring"}};
-    bad.tests = {{"suite.good", TestOutcome::pass}, {kNasty, TestOutcome::fail, "late"}};
+    bad.tests = {{"suite.good", TestOutcome::pass}, {nasty, TestOutcome::fail, "late"}};
 
     RowResult skipped = good;
     skipped.id = skipped.expected_key = "debug-only";
@@ -194,8 +194,10 @@ RunReport report() {
 
     made.rows = {good, known, bad, skipped};
     for (RowResult& row : made.rows) {
-        judge(row, ExpectedFailures({{"surprise/idle", Check::removed, "C12", {kNasty}}}));
+        judge(row, ExpectedFailures({{"surprise/idle", Check::removed, "C12", {nasty}}}));
     }
+    made.integrity.add(IntegrityKind::late_complaint, nasty, 2, "hang/busy");
+    made.integrity.add(IntegrityKind::not_judged, "no CONFIG_KASAN: much is not found");
     return made;
 }
 
@@ -223,13 +225,17 @@ TEST(Markup, EscapesMarkupAndReplacesWhatIsNoCharacter) {
 TEST(Junit, IsWellFormedAndCounts) {
     const std::string xml = format_junit(report());
     EXPECT_EQ(MarkupReader(xml).check(), "");
-    EXPECT_NE(xml.find("tests=\"8\" failures=\"2\" errors=\"0\" skipped=\"2\""), std::string::npos)
-        << "four rows and their four tests; a known failure is none";
+    EXPECT_NE(xml.find("tests=\"22\" failures=\"3\" errors=\"0\" skipped=\"3\""), std::string::npos)
+        << "four rows, their four tests and 14 of the run itself; a known failure is none";
     EXPECT_NE(xml.find("classname=\"hang/busy\" name=\"suite.good\""), std::string::npos);
     EXPECT_NE(xml.find("<failure message=\"late\"/>"), std::string::npos);
     EXPECT_NE(xml.find("<skipped message=\"no ring\"/>"), std::string::npos);
     EXPECT_NE(xml.find("classname=\"hang\" name=\"hang/busy\""), std::string::npos);
     EXPECT_NE(xml.find("<failure message=\"fail\">"), std::string::npos);
+    EXPECT_NE(xml.find("<testcase classname=\"integrity\" name=\"late_complaint\">\n    <failure "),
+              std::string::npos);
+    EXPECT_NE(xml.find("<skipped message=\"no CONFIG_KASAN: much is not found\"/>"),
+              std::string::npos);
     EXPECT_NE(xml.find("<skipped message=\"needs a kernel with CONFIG_KASAN\"/>"),
               std::string::npos);
 }
@@ -252,6 +258,11 @@ TEST(Html, IsWellFormedAndSelfContained) {
     EXPECT_NE(html.find("<li>suite.ring: <span class=\"skip\">skip</span>, no ring</li>"),
               std::string::npos);
     EXPECT_NE(html.find("hpctl replay results/failed/hang-busy"), std::string::npos);
+    EXPECT_NE(html.find("<p class=\"fail\">This run failed.</p>"), std::string::npos);
+    EXPECT_NE(html.find("<li class=\"fail\">The kernel complained between two rows or after the "
+                        "last one: <code>guest 2, after hang/busy: "),
+              std::string::npos);
+    EXPECT_NE(html.find("<code>no CONFIG_KASAN: much is not found</code>"), std::string::npos);
 }
 
 TEST(Ktap, HasPlanSubtestsAndDirectives) {
@@ -262,11 +273,12 @@ TEST(Ktap, HasPlanSubtestsAndDirectives) {
         (line.starts_with("    ") ? sub : top).push_back(line);
         EXPECT_EQ(line.find('\r'), std::string::npos);
     }
-    EXPECT_EQ(top,
-              (std::vector<std::string>{"KTAP version 1", "1..4", "ok 1 slot-power/idle",
-                                        "ok 2 surprise/idle", "not ok 3 hang/busy",
-                                        "ok 4 debug-only # SKIP needs a kernel with CONFIG_KASAN",
-                                        "# 2 passed, 1 failed, 1 skipped"}));
+    EXPECT_EQ(
+        top,
+        (std::vector<std::string>{
+            "KTAP version 1", "1..5", "ok 1 slot-power/idle", "ok 2 surprise/idle",
+            "not ok 3 hang/busy", "ok 4 debug-only # SKIP needs a kernel with CONFIG_KASAN",
+            "not ok 5 integrity", "# 2 passed, 1 failed, 1 skipped; 1 flaw of the run itself"}));
     EXPECT_EQ(sub[0], "    KTAP version 1");
     EXPECT_EQ(sub[1], "    1..1");
     EXPECT_EQ(sub[2], "    ok 1 removed");
@@ -275,9 +287,17 @@ TEST(Ktap, HasPlanSubtestsAndDirectives) {
     EXPECT_EQ(sub[8], "    ok 3 suite.late # XFAIL timeout");
     EXPECT_EQ(sub[9], "    ok 4 suite.ring # SKIP no ring");
     const auto failed = std::find(sub.begin(), sub.end(), "    not ok 1 kfd_usable");
-    ASSERT_EQ(sub.end() - failed, 3);
+    ASSERT_GT(sub.end() - failed, 3);
     EXPECT_EQ(failed[1], "    ok 2 suite.good");
     EXPECT_TRUE(failed[2].starts_with("    not ok 3 ") && failed[2].ends_with(" # late"));
+    EXPECT_EQ(failed[4], "    1..14");
+    const auto late = std::find(failed, sub.end(), "    not ok 4 late_complaint");
+    ASSERT_NE(late, sub.end());
+    EXPECT_TRUE(late[-1].starts_with("    # guest 2, after hang/busy: ")) << late[-1];
+    EXPECT_EQ(late[1], "    ok 5 boot_failed");
+    EXPECT_EQ(std::count(failed, sub.end(),
+                         "    ok 13 not_judged # SKIP no CONFIG_KASAN: much is not found"),
+              1);
 }
 
 TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
@@ -285,6 +305,14 @@ TEST(Json, CanBeReadBackWhateverTheGuestPrinted) {
     EXPECT_EQ(json.at("passed"), 2);
     EXPECT_EQ(json.at("failed"), 1);
     EXPECT_EQ(json.at("known_failures"), 1);
+    EXPECT_EQ(json.at("verdict"), "fail");
+    ASSERT_EQ(json.at("integrity").size(), 2U);
+    const auto& late_complaint = json.at("integrity").at(0);
+    EXPECT_EQ(late_complaint.at("kind"), "late_complaint");
+    EXPECT_EQ(late_complaint.at("severity"), "fail");
+    EXPECT_EQ(late_complaint.at("guest"), 2);
+    EXPECT_EQ(late_complaint.at("row"), "hang/busy");
+    EXPECT_EQ(json.at("integrity").at(1).at("severity"), "note");
     EXPECT_EQ(json.at("seed"), 7);
     EXPECT_EQ(json.at("packages").at("guest image").at(0), "busybox-static_1.37_amd64");
     const auto& tests = json.at("rows").at(2).at("tests");
@@ -310,7 +338,11 @@ TEST(Table, ShowsTheMatrixAndEndsWithTheClosingLine) {
     EXPECT_NE(table.find("64.6 s *"), std::string::npos);
     EXPECT_NE(table.find("no !"), std::string::npos);
     EXPECT_NE(table.find("\n1 known failures:\n  surprise/idle removed: C12\n"), std::string::npos);
-    EXPECT_TRUE(table.ends_with("\n2 passed, 1 failed, 1 skipped\n"));
+    EXPECT_NE(table.find("\nThe run itself:\n  fail  late_complaint: guest 2, after hang/busy: "),
+              std::string::npos);
+    EXPECT_NE(table.find("\n  note  not_judged: no CONFIG_KASAN: much is not found\n"),
+              std::string::npos);
+    EXPECT_TRUE(table.ends_with("\n2 passed, 1 failed, 1 skipped; 1 flaw of the run itself\n"));
     EXPECT_EQ(table.find("cycles per hour"), std::string::npos);
 }
 

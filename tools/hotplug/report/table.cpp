@@ -80,6 +80,17 @@ std::string cell(const RowResult& row, Check check) {
                        mark(result->outcome));
 }
 
+std::string format_integrity(const Integrity& integrity) {
+    std::string text;
+    for (const IntegrityRule& rule : integrity_rules()) {
+        for (const IntegrityEntry& entry : integrity.of(rule.kind)) {
+            text += fmt::format("  {:<5} {}: {}\n", to_string(entry.severity), rule.name,
+                                describe(entry));
+        }
+    }
+    return text.empty() ? text : "\nThe run itself:\n" + text;
+}
+
 std::string format_table(const RunReport& report) {
     Line header = {"row", "verdict"};
     for (const CheckInfo& check : all_checks()) {
@@ -104,7 +115,7 @@ std::string format_table(const RunReport& report) {
     if (const double rate = cycles_per_hour(report); rate > 0) {
         text += fmt::format("\n{:.0f} cycles per hour\n", rate);
     }
-    return text + "\n" + closing_line(sum) + "\n";
+    return text + format_integrity(report.integrity) + "\n" + closing_line(report) + "\n";
 }
 
 }  // namespace hotplug

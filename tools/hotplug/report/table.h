@@ -13,7 +13,10 @@ namespace hotplug {
 /// must not, "+" when it passed although it is known to fail, "-" when the row does not judge it.
 std::string cell(const RowResult& row, Check check);
 
-/// The table, known failures, their number, and the closing line "N passed, N failed, N skipped" as
+/// What the run has against itself and what it did not judge, a line each; empty: nothing.
+std::string format_integrity(const Integrity& integrity);
+
+/// The table, known failures, what is said of the run itself, their number, and the closing line as
 /// the last one.
 std::string format_table(const RunReport& report);
 

@@ -16,22 +16,26 @@ namespace {
 constexpr auto kStateDeadline = std::chrono::seconds(60);
 constexpr auto kKmemleakDeadline = std::chrono::minutes(5);
 
-/// "CONFIG_KASAN=y" lines to the names of what is on.
-std::set<std::string> options_in(const std::string& config) {
-    std::set<std::string> options;
-    std::istringstream lines(config);
-    for (std::string line; std::getline(lines, line);) {
-        const size_t equals = line.find('=');
-        if (line.starts_with("CONFIG_") && equals != std::string::npos) {
-            options.insert(line.substr(0, equals));
-        }
-    }
-    return options;
-}
+/// What tells the facts of a guest, each a file that may be missing there. Names of options alone:
+/// a distribution's kernel has more lines than the agent keeps.
+constexpr const char* options_command =
+    "[ ! -e /proc/config.gz ] || zcat /proc/config.gz | sed -n 's/=[ym]$//p'";
+constexpr const char* slabs_command = "[ -s /proc/slabinfo ]";
+constexpr const char* dropped_command =
+    "[ ! -e /etc/image-incomplete ] || cat /etc/image-incomplete";
 
 std::set<std::string> words_in(const std::string& text) {
     std::istringstream in(text);
     return {std::istream_iterator<std::string>(in), {}};
+}
+
+std::vector<std::string> lines_in(const std::string& text) {
+    std::vector<std::string> lines;
+    std::istringstream in(text);
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
 }
 
 }  // namespace
@@ -39,17 +43,35 @@ std::set<std::string> words_in(const std::string& text) {
 hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Machine> machine) {
     std::unique_ptr<MachineTestbed> bed(new MachineTestbed(std::move(machine)));
     Machine& guest = *bed->machine_;
-    const auto config = guest.agent().run(
-        {"sh", "-c", "[ ! -e /proc/config.gz ] || zcat /proc/config.gz | grep '=[ym]$'"});
-    if (!config) {
-        return tl::unexpected(guest.explain(config.error()));
-    }
-    const auto programs = guest.agent().run({"ls", "/usr/bin"});
-    if (!programs) {
-        return tl::unexpected(guest.explain(programs.error()));
+    const auto ask = [&](std::vector<std::string> argv) {
+        return guest.agent()
+            .run(argv)
+            .and_then([&](RunResult answer) -> hp::Result<RunResult> {
+                return answer.cut ? hp::fail(fmt::format("'{}' printed more than the agent keeps",
+                                                         argv.back()))
+                                  : hp::Result<RunResult>(std::move(answer));
+            })
+            .map_error([&](hp::Error error) { return guest.explain(std::move(error)); });
+    };
+    const auto options = ask({"sh", "-c", options_command});
+    const auto slabs = ask({"sh", "-c", slabs_command});
+    const auto dropped = ask({"sh", "-c", dropped_command});
+    const auto programs = ask({"ls", "/usr/bin"});
+    for (const auto* answer : {&options, &slabs, &dropped, &programs}) {
+        if (!*answer) {
+            return tl::unexpected(answer->error());
+        }
     }
     bed->facts_.release = guest.hello().kernel;
-    bed->facts_.options = options_in(config->out);
+    bed->facts_.options = words_in(options->out);
+    if (!bed->facts_.options.empty()) {
+        bed->facts_.options_from = "/proc/config.gz";
+    } else if (const auto file = find_kernel_config(guest.config().kernel, bed->facts_.release)) {
+        bed->facts_.options = options_in(*file);
+        bed->facts_.options_from = file->string();
+    }
+    bed->facts_.counts_slabs = slabs->status == 0;
+    bed->facts_.image_lacks = lines_in(dropped->out);
     bed->facts_.programs = words_in(programs->out);
     bed->facts_.behind_switch = guest.config().behind_switch;
     bed->facts_.gpus = 0;
@@ -166,6 +188,12 @@ hp::Result<std::unique_ptr<Testbed>> MachineFactory::boot(const std::filesystem:
         return tl::unexpected(machine.error());
     }
     return MachineTestbed::create(std::move(*machine));
+}
+
+bool MachineFactory::guest_ran(const std::filesystem::path& log_dir) const {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(log_dir / "qmp.log", error);
+    return !error && size != 0;
 }
 
 }  // namespace hotplug

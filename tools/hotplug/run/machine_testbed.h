@@ -12,8 +12,8 @@ namespace hotplug {
 
 class MachineTestbed final : public Testbed {
 public:
-    /// Asks the guest for its kernel's configuration (/proc/config.gz); a kernel without it has no
-    /// options.
+    /// Asks the guest for the facts. The kernel's options come from its /proc/config.gz, or from
+    /// the host: find_kernel_config().
     static hp::Result<std::unique_ptr<Testbed>> create(std::unique_ptr<Machine> machine);
 
     const GuestFacts& facts() const override { return facts_; }
@@ -54,6 +54,8 @@ class MachineFactory final : public TestbedFactory {
 public:
     explicit MachineFactory(MachineConfig config) : config_(std::move(config)) {}
     hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) override;
+    /// QEMU's monitor has spoken: QEMU starts the guest before.
+    bool guest_ran(const std::filesystem::path& log_dir) const override;
 
 private:
     MachineConfig config_;

@@ -208,6 +208,9 @@ hp::Result<void> RowSteps::perform(const ShellStep& step) {
     if (!run) {
         return tl::unexpected(run.error());
     }
+    if (run->cut) {
+        state_.result.cut_output.push_back(describe(Step(step)));
+    }
     const auto tests = parse_ktap(run->out);
     state_.result.tests.insert(state_.result.tests.end(), tests.begin(), tests.end());
     if (run->timed_out || run->status != step.status) {

@@ -4,8 +4,10 @@
 #include "hotplug/run/runner.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
 
 #include "hotplug/guest/boot_fitness.h"
 #include "hotplug/judge/expected_update.h"
@@ -17,8 +19,8 @@ namespace hotplug {
 namespace {
 
 /// A kernel that is unfit that often in a row is unfit for a reason.
-constexpr unsigned kMostBoots = 3;
-constexpr auto kLockdepDeadline = std::chrono::seconds(30);
+constexpr unsigned most_boots = 3;
+constexpr auto lockdep_deadline = std::chrono::seconds(30);
 
 class GivenRows final : public RowSource {
 public:
@@ -46,9 +48,15 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
 }
 
 RunReport Runner::run(RowSource& rows, RunInfo info) {
-    report_ = {std::move(info), {}};
+    report_ = {std::move(info), {}, {}};
     const auto start = Deadline::Clock::now();
-    progress_.run_started(rows.size());
+    const size_t planned = rows.size();
+    progress_.run_started(planned);
+    if (auto kept = keep_report(planned); !kept) {
+        report_.info.error = kept.error().message;
+        conclude();
+        return std::move(report_);
+    }
     while (const std::optional<Row> next = rows.next()) {
         const Row& row = *next;
         if (auto ready = ensure_guest(row); !ready) {
@@ -74,7 +82,15 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
             report_.info.error = taken.error().message;
             break;
         }
+        for (const std::string& step : result.cut_output) {
+            report_.integrity.add(IntegrityKind::output_cut,
+                                  fmt::format("{}, step '{}'", result.id, step));
+        }
         report_.rows.push_back(std::move(result));
+        if (auto kept = keep_report(planned); !kept) {
+            report_.info.error = kept.error().message;
+            break;
+        }
     }
     end_guest();
     judge_rates(report_.rows, expected_);
@@ -84,15 +100,43 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
     }
     report_.info.duration =
         std::chrono::duration_cast<std::chrono::milliseconds>(Deadline::Clock::now() - start);
+    conclude();
     return std::move(report_);
+}
+
+void Runner::conclude() {
+    std::map<std::string, std::vector<std::string>> skipped;
+    for (const RowResult& row : report_.rows) {
+        if (row.outcome == Outcome::skip) {
+            skipped[row.skip_reason].push_back(row.id);
+        }
+    }
+    for (const auto& [reason, ids] : skipped) {
+        report_.integrity.add({.kind = IntegrityKind::row_skipped,
+                               .severity = config_.fail_on_skip ? Severity::fail : Severity::note,
+                               .text = fmt::format("{}: {}", reason, fmt::join(ids, " "))});
+    }
+    if (!report_.rows.empty() && tally(report_.rows).skipped == report_.rows.size()) {
+        report_.integrity.add(
+            IntegrityKind::nothing_judged,
+            fmt::format("{} of {} rows", report_.rows.size(), report_.rows.size()));
+    }
+    if (report_.info.interrupted) {
+        report_.integrity.add(IntegrityKind::ended_early, "interrupted");
+    } else if (!report_.info.error.empty()) {
+        report_.integrity.add(IntegrityKind::ended_early, report_.info.error);
+    }
+}
+
+hp::Result<void> Runner::keep_report(size_t planned) const {
+    return config_.keep ? config_.keep(report_, planned) : hp::Result<void>();
 }
 
 hp::Result<void> Runner::ensure_guest(const Row& row) {
     const bool soak_goes_on = row.soak() && row.cycle > 1;
     if (bed_ != nullptr && rows_on_this_boot_ != 0 && !soak_goes_on) {
         // A row may make the kernel complain when it is over.
-        if (const auto title = record_complaints(bed_->kernel_log(history_.log_judged));
-            !title.empty()) {
+        if (const auto title = record_late_complaints(); !title.empty()) {
             progress_.note("the guest complained between two rows, and is given up: " + title);
             give_up_guest();
         } else if (row.scenario->fresh_boot && row.cycle <= 1) {
@@ -104,7 +148,7 @@ hp::Result<void> Runner::ensure_guest(const Row& row) {
 
 hp::Result<void> Runner::boot_fit_guest() {
     std::string flaw;
-    for (unsigned boots = 0; boots < kMostBoots; ++boots) {
+    for (unsigned boots = 0; boots < most_boots; ++boots) {
         if (auto booted = boot(); !booted) {
             return booted;
         }
@@ -113,15 +157,20 @@ hp::Result<void> Runner::boot_fit_guest() {
             return {};
         }
         progress_.note(fmt::format("boot {} is given up: {}", report_.info.boots, flaw));
+        report_.integrity.add(IntegrityKind::unfit_guest, flaw, report_.info.boots);
         give_up_guest();
     }
-    return hp::fail(fmt::format("none of {} boots was fit for a row: {}", kMostBoots, flaw));
+    return hp::fail(fmt::format("none of {} boots was fit for a row: {}", most_boots, flaw));
 }
 
 hp::Result<void> Runner::boot() {
     auto booted = boot_once();
     if (!booted && report_.info.boots > 1 && !Deadline::interrupted()) {
-        // This kernel has booted before: a long run does not end with one bad boot.
+        // This kernel has booted before: a long run does not end with one bad boot, but a driver
+        // that hangs one probe in ten does not pass for it.
+        report_.integrity.add(factory_.guest_ran(boot_dir_) ? IntegrityKind::boot_failed
+                                                            : IntegrityKind::host_trouble,
+                              booted.error().message, report_.info.boots);
         progress_.note("the guest did not boot, once more: " + booted.error().message);
         booted = boot_once();
     }
@@ -137,12 +186,16 @@ hp::Result<void> Runner::boot_once() {
     }
     bed_ = std::move(*bed);
     rows_on_this_boot_ = 0;
+    last_row_.clear();
+    last_key_.clear();
     history_ = {};
     if (report_.info.kernel.empty()) {
         const GuestFacts& facts = bed_->facts();
         report_.info.kernel = facts.release;
         report_.info.flavour = facts.flavour();
         report_.info.profile = facts.profile;
+        report_.info.options_from = facts.options_from;
+        note_unjudged(facts, report_.integrity);
         auto expected = config_.expected(facts);
         if (!expected) {
             return tl::unexpected(expected.error());
@@ -158,15 +211,15 @@ std::string Runner::find_boot_flaw() {
     const size_t driver = find_driver_start(all);
     // Complaints about the driver's probe are the first row's.
     history_.log_judged = driver;
-    if (const std::string title = record_complaints(all.first(driver)); !title.empty()) {
-        return "the kernel complained before the driver was loaded: " + title;
+    if (const auto early = classify(all.first(driver)).complaints; !early.empty()) {
+        return "the kernel complained before the driver was loaded: " + early.front().title;
     }
     if (!bed_->facts().options.contains("CONFIG_LOCKDEP") ||
         !classify(all.subspan(driver)).complaints.empty()) {
         return "";
     }
     const auto on =
-        bed_->run({"cat", "/proc/lockdep_stats"}, kLockdepDeadline)
+        bed_->run({"cat", "/proc/lockdep_stats"}, lockdep_deadline)
             .and_then([](const RunResult& stats) { return lock_debugging_on(stats.out); });
     if (!on) {
         return on.error().message;
@@ -174,13 +227,21 @@ std::string Runner::find_boot_flaw() {
     return *on ? "" : "lock debugging is off";
 }
 
-std::string Runner::record_complaints(std::span<const KernelLine> log) {
+std::string Runner::record_late_complaints() {
+    const auto log = bed_->kernel_log(history_.log_judged);
+    history_.log_judged += log.size();
     const auto complaints = classify(log).complaints;
-    auto& known = report_.info.boot_complaints;
+    // What the row before is known to make the kernel say, it may make it say late.
+    const ExpectedFailure* known = expected_.find(last_key_, Check::log_clean);
     for (const Complaint& complaint : complaints) {
-        if (std::find(known.begin(), known.end(), complaint.title) == known.end()) {
-            known.push_back(complaint.title);
-        }
+        const bool expected = known != nullptr && known->covers({complaint.title});
+        report_.integrity.add(
+            {.kind = IntegrityKind::late_complaint,
+             .severity = expected ? Severity::note : Severity::fail,
+             .text = complaint.title + (expected ? fmt::format(" (known: {})", known->reason) : ""),
+             .guest = report_.info.boots,
+             .row = last_row_,
+             .count = static_cast<unsigned>(complaint.count)});
     }
     return complaints.empty() ? "" : complaints.front().title;
 }
@@ -196,9 +257,15 @@ void Runner::end_guest() {
     if (bed_ == nullptr) {
         return;
     }
+    if (!Deadline::interrupted()) {  // else the log is that of a row without a verdict
+        if (const auto title = record_late_complaints(); !title.empty()) {
+            progress_.note("the guest complained after its last row: " + title);
+        }
+    }
     if (auto ended = bed_->end(); !ended) {
         progress_.note(ended.error().message);
-        report_.info.faults.push_back(ended.error().message);
+        report_.integrity.add(IntegrityKind::harness_fault, ended.error().message,
+                              report_.info.boots);
     }
     bed_.reset();
 }
@@ -246,6 +313,8 @@ RowResult Runner::run_row(const Row& row) {
     RowRun run(*bed_, row, progress_, history_);
     RowResult result = run.run();
     result.fresh_boot = rows_on_this_boot_++ == 0;
+    last_row_ = row.id();
+    last_key_ = row.expected_key();
     if (!result.unfit.empty()) {
         give_up_guest();
     }

@@ -26,6 +26,10 @@ struct RunnerConfig {
     std::function<hp::Result<ExpectedFailures>(const GuestFacts&)> expected;
     /// Which failures leave a bundle; empty: all of them.
     std::function<bool(const RowResult&)> bundles = {};
+    /// Called before the first row and after each one with what there is so far and the number of
+    /// rows that there will be. A failure ends the run.
+    std::function<hp::Result<void>(const RunReport&, size_t planned)> keep = {};
+    bool fail_on_skip = false;  ///< a row that was skipped fails the run
 };
 
 /// Rows one after the other, when the next one depends on what came of those before.
@@ -59,9 +63,10 @@ private:
     hp::Result<void> boot_once();
     /// Why no row may be judged on the guest that has just booted; empty: one may.
     std::string find_boot_flaw();
-    /// Takes down what the kernel complained of outside of any row. The first title; empty: of
-    /// nothing.
-    std::string record_complaints(std::span<const KernelLine> log);
+    /// Takes down what the kernel has complained of since the last row ended. The first title;
+    /// empty: of nothing.
+    std::string record_late_complaints();
+    /// Takes it down, then ends the guest.
     void end_guest();
     /// Ends it and keeps its log: a bundle may want it.
     void give_up_guest();
@@ -69,6 +74,9 @@ private:
     std::string missing(const Row& row) const;
     RowResult run_row(const Row& row);
     hp::Result<std::string> keep_bundle(const RowResult& result);
+    hp::Result<void> keep_report(size_t planned) const;
+    /// What the run as a whole has against it.
+    void conclude();
 
     TestbedFactory& factory_;
     Progress& progress_;
@@ -79,6 +87,8 @@ private:
     std::unique_ptr<Testbed> bed_;
     std::filesystem::path boot_dir_;
     unsigned rows_on_this_boot_ = 0;
+    std::string last_row_;  ///< of this boot; empty: none yet
+    std::string last_key_;  ///< the same, as the list of expected failures knows it
     GuestHistory history_;  ///< of this boot
 };
 

@@ -5,14 +5,18 @@
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <map>
 
 #include "hotplug/guest/boot_fitness.h"
+#include "hotplug/report/report_files.h"
 #include "hotplug/run/row_run.h"
 #include "lib/temp_tree.h"
 
@@ -47,6 +51,7 @@ struct Flaws {
     std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
     std::string says;           ///< printed by each program
+    bool output_cut = false;    ///< and it was not all that it printed
     bool lockdep = false;       ///< the kernel has CONFIG_LOCKDEP
     bool lockdep_off = false;   ///< but it has switched itself off
     bool lockdep_mute = false;  ///< nor does it say so
@@ -63,6 +68,8 @@ class FakeTestbed final : public Testbed {
 public:
     explicit FakeTestbed(Flaws& flaws, std::set<std::string> options = {}) : flaws_(flaws) {
         facts_.options = std::move(options);
+        facts_.options_from = "/proc/config.gz";
+        facts_.counts_slabs = true;
         facts_.release = "7.3.4";
         facts_.programs = {"lspci"};
         facts_.profile = "mi300x";
@@ -143,6 +150,7 @@ public:
             result.out = "ring test failed";
         }
         result.out += "said 0000:01:00.0\n" + flaws_.says;
+        result.cut = flaws_.output_cut;
         return result;
     }
 
@@ -318,7 +326,10 @@ public:
         return testbed;
     }
 
+    bool guest_ran(const std::filesystem::path&) const override { return !host_fails; }
+
     Flaws flaws;
+    bool host_fails = false;  ///< a boot that fails does so before there is a guest
     int boots = 0;
     std::set<int> bad_boots;
     std::map<int, std::vector<std::string_view>> boot_logs;  ///< what the kernel says meanwhile
@@ -656,8 +667,12 @@ TEST_F(RunnerTest, KernelThatIsNeverFitIsAHarnessError) {
     EXPECT_EQ(report.info.error,
               "none of 3 boots was fit for a row: the kernel complained before the driver was "
               "loaded: KASAN: wild-memory-access in do_raw_spin_lock");
-    EXPECT_EQ(report.info.boot_complaints,
-              std::vector<std::string>{"KASAN: wild-memory-access in do_raw_spin_lock"});
+    const auto unfit = report.integrity.of(IntegrityKind::unfit_guest);
+    ASSERT_EQ(unfit.size(), 1U);
+    EXPECT_EQ(describe(unfit[0]),
+              "guest 1: the kernel complained before the driver was loaded: KASAN: "
+              "wild-memory-access in do_raw_spin_lock (3 times)");
+    EXPECT_EQ(verdict_of(report), RunVerdict::error);
 }
 
 TEST_F(RunnerTest, GuestWithoutItsLockDebuggingIsGivenUp) {
@@ -742,7 +757,10 @@ TEST_F(RunnerTest, EmulatorThatEndsBadlyIsTold) {
     factory_.flaws.emulator_crashes = true;
     const RunReport report = run_rows({{&scenario_, nullptr, 0}});
     EXPECT_EQ(report.rows.at(0).outcome, Outcome::pass);
-    EXPECT_EQ(report.info.faults, std::vector<std::string>{"the emulator ended with signal 6"});
+    const auto faults = report.integrity.of(IntegrityKind::harness_fault);
+    ASSERT_EQ(faults.size(), 1U);
+    EXPECT_EQ(describe(faults[0]), "guest 1: the emulator ended with signal 6");
+    EXPECT_EQ(verdict_of(report), RunVerdict::error);
 }
 
 TEST_F(RunnerTest, InterruptionEndsTheRunWithoutAVerdictOnTheRow) {
@@ -1099,10 +1117,24 @@ TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoa
     ASSERT_EQ(report.rows.size(), 2U);
     EXPECT_EQ(factory_.boots, 2);
     EXPECT_EQ(report.rows[1].outcome, Outcome::pass) << "it is not its own";
-    EXPECT_EQ(report.info.boot_complaints, std::vector<std::string>{"WARNING in late"});
+    const auto late = report.integrity.of(IntegrityKind::late_complaint);
+    ASSERT_EQ(late.size(), 1U);
+    EXPECT_EQ(describe(late[0]), "guest 1, after s: WARNING in late (2 times)")
+        << "after the last row, too";
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
     EXPECT_EQ(progress_.notes,
-              std::vector<std::string>{
-                  "the guest complained between two rows, and is given up: WARNING in late"});
+              (std::vector<std::string>{
+                  "the guest complained between two rows, and is given up: WARNING in late",
+                  "the guest complained after its last row: WARNING in late"}));
+
+    expected_ = ExpectedFailures(
+        {{"s", Check::log_clean, "C14", {"WARNING in late"}, FailureRate{1, 2, "when"}}});
+    const RunReport known = run({row});
+    ASSERT_EQ(known.integrity.of(IntegrityKind::late_complaint).size(), 1U);
+    EXPECT_EQ(describe(known.integrity.of(IntegrityKind::late_complaint)[0]),
+              "guest 1, after s: WARNING in late (known: C14)");
+    EXPECT_EQ(verdict_of(known), RunVerdict::pass) << "the row is known to make it say that";
+    expected_ = {};
 
     factory_.boots = 0;
     scenario_.cycles = 2;
@@ -1111,6 +1143,133 @@ TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoa
     EXPECT_EQ(factory_.boots, 1);
     EXPECT_EQ(failures(soak.rows[0]), Checks{});
     EXPECT_EQ(failures(soak.rows[1]), Checks{Check::log_clean});
+}
+
+TEST_F(RunnerTest, BootThatWasTriedAgainFailsTheRunUnlessThereWasNoGuest) {
+    scenario_.fresh_boot = true;
+    const Row row{&scenario_, nullptr, 0};
+    factory_.bad_boots = {2};
+    const RunReport report = run_rows({row, row});
+    EXPECT_EQ(factory_.boots, 3);
+    ASSERT_EQ(report.rows.size(), 2U);
+    const auto failed = report.integrity.of(IntegrityKind::boot_failed);
+    ASSERT_EQ(failed.size(), 1U);
+    EXPECT_EQ(describe(failed[0]), "guest 2: no hello from the agent");
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
+
+    factory_.boots = 0;
+    factory_.host_fails = true;
+    const RunReport host = run_rows({row, row});
+    EXPECT_EQ(host.integrity.of(IntegrityKind::host_trouble).size(), 1U);
+    EXPECT_EQ(verdict_of(host), RunVerdict::pass);
+}
+
+TEST_F(RunnerTest, SkippedRowsAreSaidAndFailWhereThatIsWanted) {
+    Scenario other = scenario_;
+    other.id = "o";
+    other.requires_.kernel_options = {"CONFIG_SUSPEND"};
+    const std::vector<Row> rows = {{&scenario_, nullptr, 0}, {&other, nullptr, 0}};
+    const auto run = [&](bool fail_on_skip, const std::vector<Row>& which) {
+        Runner runner(
+            factory_, progress_,
+            {.results_dir = results_,
+             .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+             .fail_on_skip = fail_on_skip});
+        return runner.run(which, {});
+    };
+    const RunReport report = run(false, rows);
+    const auto skipped = report.integrity.of(IntegrityKind::row_skipped);
+    ASSERT_EQ(skipped.size(), 1U);
+    EXPECT_EQ(skipped[0].text, "needs a kernel with CONFIG_SUSPEND: o");
+    EXPECT_EQ(verdict_of(report), RunVerdict::pass);
+    EXPECT_EQ(verdict_of(run(true, rows)), RunVerdict::fail);
+    EXPECT_EQ(verdict_of(run(true, {rows[0]})), RunVerdict::pass);
+
+    const RunReport nothing = run(false, {rows[1]});
+    EXPECT_EQ(nothing.integrity.of(IntegrityKind::nothing_judged).size(), 1U);
+    EXPECT_EQ(verdict_of(nothing), RunVerdict::fail);
+}
+
+TEST_F(RunnerTest, OutputThatWasCutFailsTheRun) {
+    ShellStep shell;
+    shell.command = "suite";
+    scenario_.steps = {shell};
+    scenario_.checks = {};
+    factory_.flaws.output_cut = true;
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    ASSERT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.rows[0].outcome, Outcome::pass);
+    const auto cut = report.integrity.of(IntegrityKind::output_cut);
+    ASSERT_EQ(cut.size(), 1U);
+    EXPECT_EQ(cut[0].text, "s, step '" + describe(Step(shell)) + "'");
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
+}
+
+TEST_F(RunnerTest, WhatTheKernelLacksIsSaidOfTheRun) {
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    EXPECT_EQ(report.integrity.of(IntegrityKind::not_judged).size(), 5U);
+    EXPECT_EQ(report.info.options_from, "/proc/config.gz");
+}
+
+TEST_F(RunnerTest, RunThatEndsEarlySaysSo) {
+    factory_.flaws.boot_fails = true;
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    ASSERT_EQ(report.integrity.of(IntegrityKind::ended_early).size(), 1U);
+    EXPECT_EQ(first_error(report.integrity), "no hello from the agent");
+    EXPECT_EQ(verdict_of(report), RunVerdict::error);
+}
+
+TEST_F(RunnerTest, RunThatIsKilledLeavesReportsThatSaySo) {
+    ReportFiles files(results_);
+    const auto run = [&](std::function<void(const RunReport&)> after_each) {
+        Runner runner(
+            factory_, progress_,
+            {.results_dir = results_,
+             .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+             .keep =
+                 [&](const RunReport& report, size_t planned) {
+                     auto written = ReportFiles(results_).write_unfinished(report, planned);
+                     after_each(report);
+                     return written;
+                 }});
+        const Row row{&scenario_, nullptr, 0};
+        ASSERT_TRUE(files.write(runner.run(std::vector{row, row, row}, {})));
+    };
+    const auto read = [&](const char* name) {
+        std::ifstream in(results_ / name);
+        return std::string{std::istreambuf_iterator<char>(in), {}};
+    };
+    run([](const RunReport&) {});
+    auto json = nlohmann::json::parse(read("results.json"));
+    EXPECT_EQ(json.at("verdict"), "pass");
+    EXPECT_EQ(json.at("rows").size(), 3U);
+    EXPECT_NE(read("results.ktap").find("\nok 4 integrity\n"), std::string::npos);
+
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {
+        run([](const RunReport& report) {
+            if (report.rows.size() == 2) {
+                ::kill(::getpid(), SIGKILL);
+            }
+        });
+        ::_exit(0);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+    json = nlohmann::json::parse(read("results.json"));
+    EXPECT_EQ(json.at("verdict"), "fail");
+    EXPECT_EQ(json.at("rows").size(), 2U);
+    const auto& entry = json.at("integrity").back();
+    EXPECT_EQ(entry.at("kind"), "unfinished");
+    EXPECT_EQ(entry.at("text"), "2 of 3 rows are here: the run goes on, or it was killed");
+    EXPECT_NE(read("results.ktap").find("\nnot ok 3 integrity\n"), std::string::npos);
+    EXPECT_NE(read("junit.xml").find("2 of 3 rows are here"), std::string::npos);
+    EXPECT_NE(read("index.html").find("This run failed."), std::string::npos);
+
+    ASSERT_TRUE(files.remove());
+    EXPECT_FALSE(std::filesystem::exists(results_ / "results.json"));
 }
 
 TEST(ClientLines, BrokenLinesHaveNoState) {

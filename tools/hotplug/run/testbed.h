@@ -7,7 +7,6 @@
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -17,22 +16,10 @@
 #include "hotplug/guest/guest_state.h"
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/gpu_slot.h"
+#include "hotplug/run/guest_facts.h"
 #include "lib/result.h"
 
 namespace hotplug {
-
-/// What does not change while the guest runs.
-struct GuestFacts {
-    std::string release;             ///< uname -r
-    std::set<std::string> options;   ///< "CONFIG_KASAN", built in or as module
-    std::set<std::string> programs;  ///< of the guest image
-    std::string profile;             ///< of the emulated GPUs
-    size_t gpus = 0;
-    bool behind_switch = false;  ///< see pcie_switch.h
-
-    /// Which list of expected failures holds: a kernel with KASAN finds what one without does not.
-    std::string flavour() const { return options.contains("CONFIG_KASAN") ? "debug" : "fast"; }
-};
 
 /// A running guest with the driver bound to each GPU. Ends with the object. Members do what the
 /// members of Machine, AgentClient, GpuSlot and loss.h of the same name do; a failure means that
@@ -83,6 +70,8 @@ public:
     virtual ~TestbedFactory() = default;
     /// The guest's logs go to `log_dir`.
     virtual hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) = 0;
+    /// Of a boot that failed: did the guest run at all? If not, nothing in it can be to blame.
+    virtual bool guest_ran(const std::filesystem::path& log_dir) const = 0;
 };
 
 }  // namespace hotplug

@@ -148,7 +148,9 @@ bool Jobs::read_stream(std::uint64_t number, Stream stream) {
 void Jobs::take_output(std::uint64_t number, Job& job, Stream stream, std::string_view bytes) {
     if (job.run) {
         std::string& captured = job.run->captured[stream];
-        captured.append(bytes.substr(0, capture_limit - captured.size()));
+        const std::size_t room = capture_limit - captured.size();
+        job.run->cut |= bytes.size() > room;
+        captured.append(bytes.substr(0, room));
         return;
     }
     job.lines[stream].append(bytes);
@@ -193,6 +195,7 @@ void Jobs::finish(std::uint64_t number) {
                                {"timed_out", job.run->killed},
                                {"stdout", job.run->captured[standard_output]},
                                {"stderr", job.run->captured[standard_error]},
+                               {"cut", job.run->cut},
                                {"elapsed_us", to_us(Clock::now() - job.run->started)}})));
     }
     jobs_.erase(number);

@@ -65,6 +65,7 @@ private:
         bool killed = false;
         bool answered = false;
         std::array<std::string, 2> captured;
+        bool cut = false;  ///< there was more than is kept
     };
 
     struct Job {

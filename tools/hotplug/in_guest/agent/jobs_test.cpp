@@ -132,9 +132,17 @@ TEST_F(JobsTest, RunAnswersWithBothStreams) {
     EXPECT_FALSE(jobs_.next_deadline());
 }
 
-TEST_F(JobsTest, RunCutsWhatIsTooMuch) {
+TEST_F(JobsTest, RunCutsWhatIsTooMuchAndSaysSo) {
     ASSERT_TRUE(jobs_.run(8, {{"sh", "-c", "head -c 1000000 /dev/zero | tr '\\0' x"}, {}}, 20s));
-    EXPECT_EQ(wait_answer()["stdout"].get_ref<const std::string&>().size(), 256u << 10);
+    const json cut = wait_answer();
+    EXPECT_EQ(cut["stdout"].get_ref<const std::string&>().size(), 256u << 10);
+    EXPECT_EQ(cut["cut"], true);
+
+    messages_.clear();
+    ASSERT_TRUE(jobs_.run(9, {{"sh", "-c", "head -c 262144 /dev/zero | tr '\\0' x"}, {}}, 20s));
+    const json whole = wait_answer();
+    EXPECT_EQ(whole["stdout"].get_ref<const std::string&>().size(), 256u << 10);
+    EXPECT_EQ(whole["cut"], false) << "nothing was left out";
 }
 
 TEST_F(JobsTest, AnOverdueRunIsKilledWithItsChildren) {
