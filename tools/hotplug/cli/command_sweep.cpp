@@ -14,9 +14,11 @@
 #include <set>
 
 #include "hotplug/cli/commands.h"
+#include "hotplug/report/table.h"
 #include "hotplug/run/machine_testbed.h"
 #include "hotplug/run/progress.h"
 #include "hotplug/run/runner.h"
+#include "hotplug/sweep/kernel_identity.h"
 #include "hotplug/sweep/sweep_journal.h"
 #include "hotplug/sweep/sweep_report.h"
 #include "hotplug/sweep/sweep_rows.h"
@@ -27,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kJournal = "sweep.jsonl";
+constexpr const char* journal_name = "sweep.jsonl";
 
 /// The rows of the phases that were asked for; all when none was.
 hp::Result<std::vector<Row>> select_phases(const ScenarioCatalogue& catalogue,
@@ -50,13 +52,6 @@ hp::Result<std::vector<Row>> select_phases(const ScenarioCatalogue& catalogue,
         rows.push_back((*all)[static_cast<size_t>(found - names.begin())]);
     }
     return rows;
-}
-
-/// What the kernel was built from, as scripts/guest/kernel notes it, else its path.
-std::string kernel_identity(const fs::path& kernel, const fs::path& image) {
-    std::ifstream in(kernel / ".source");
-    std::string source;
-    return in >> source ? source : image.string();
 }
 
 hp::Result<void> write_lines(const fs::path& file, const std::vector<std::string>& lines) {
@@ -92,7 +87,7 @@ hp::Result<CommandStatus> merge(const SweepOptions& options, const fs::path& res
     std::vector<fs::path> files;
     for (const std::string& named : options.merge) {
         const fs::path path = fs::absolute(named);
-        files.push_back(fs::is_directory(path) ? path / kJournal : path);
+        files.push_back(fs::is_directory(path) ? path / journal_name : path);
     }
     const auto journal = SweepJournal::merge(files);
     if (!journal) {
@@ -117,12 +112,15 @@ std::vector<std::string> replay_arguments(const SweepOptions& options) {
     return arguments;
 }
 
-SweepIdentity identity_of(const SweepOptions& options, const MachineConfig& machine) {
-    return {.kernel = kernel_identity(options.machine.kernel, machine.kernel),
-            .profile = options.machine.profile,
-            .cpus = options.machine.cpus,
-            .seed = options.seed,
-            .points = options.all ? 0 : options.points};
+hp::Result<SweepIdentity> identity_of(const SweepOptions& options, const MachineConfig& machine) {
+    return kernel_identity(machine.kernel, options.machine.kernel, machine.initrd)
+        .map([&](std::string kernel) {
+            return SweepIdentity{.kernel = std::move(kernel),
+                                 .profile = options.machine.profile,
+                                 .cpus = options.machine.cpus,
+                                 .seed = options.seed,
+                                 .points = options.all ? 0 : options.points};
+        });
 }
 
 }  // namespace
@@ -158,7 +156,11 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
         }
     }
     const std::vector<std::string> command = replay_arguments(options);
-    auto journal = SweepJournal::open(results / kJournal, identity_of(options, *machine), command);
+    const auto identity = identity_of(options, *machine);
+    if (!identity) {
+        return tl::unexpected(identity.error());
+    }
+    auto journal = SweepJournal::open(results / journal_name, *identity, command);
     if (!journal) {
         return tl::unexpected(journal.error());
     }
@@ -169,7 +171,7 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
     }
     SweepRows rows(std::move(plan), *journal);
     MachineFactory factory(std::move(*machine));
-    RunInfo info;
+    RunReport report;
     {
         TextProgress progress(stdout, ::isatty(STDOUT_FILENO) != 0);
         std::set<std::string> seen;
@@ -187,21 +189,24 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
         const std::string run =
             fmt::format("run-{:%Y%m%dT%H%M%SZ}", fmt::gmtime(std::time(nullptr)));
         Runner runner(factory, progress, {results / run, none_known, is_new});
+        RunInfo info;
         info.command = command;
         info.seed = options.seed;
-        info = runner.run(rows, std::move(info)).info;
+        report = runner.run(rows, std::move(info));
     }
-    if (info.interrupted) {
+    if (report.info.interrupted) {
         return kExitInterrupted;
     }
     const auto status = conclude(*journal, results);
-    if (!info.error.empty()) {
-        return hp::fail(info.error);
+    fmt::print("{}", format_integrity(report.integrity));
+    std::fflush(stdout);
+    if (verdict_of(report) == RunVerdict::error) {
+        return hp::fail(first_error(report.integrity));
     }
-    if (!info.faults.empty()) {
-        return hp::fail(info.faults.front());
+    if (!status || report.integrity.sound()) {
+        return status;
     }
-    return status;
+    return kExitFail;
 }
 
 }  // namespace hotplug

@@ -4,13 +4,20 @@
 // Thread: one at a time.
 #include "hotplug/sweep/sweep_journal.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
+
+#include "lib/fd.h"
 
 namespace hotplug {
 
@@ -40,9 +47,16 @@ json to_json(const SweepPoint& point) {
     for (const Finding& failure : point.failures) {
         failures.push_back({{"title", failure.title}, {"stack", failure.stack}});
     }
-    return {{"phase", point.phase},   {"access", point.access}, {"accesses", point.accesses},
-            {"at", point.at},         {"digest", point.digest}, {"cpu_digest", point.cpu_digest},
-            {"passed", point.passed}, {"failures", failures},   {"seconds", point.seconds}};
+    return {{"phase", point.phase},
+            {"access", point.access},
+            {"accesses", point.accesses},
+            {"at", point.at},
+            {"digest", point.digest},
+            {"cpu_digest", point.cpu_digest},
+            {"late", point.late ? json(*point.late) : json(nullptr)},
+            {"passed", point.passed},
+            {"failures", failures},
+            {"seconds", point.seconds}};
 }
 
 SweepPoint read_point(const json& value) {
@@ -53,6 +67,9 @@ SweepPoint read_point(const json& value) {
     value.at("at").get_to(point.at);
     value.at("digest").get_to(point.digest);
     value.at("cpu_digest").get_to(point.cpu_digest);
+    if (const auto late = value.find("late"); late != value.end() && !late->is_null()) {
+        point.late = late->get<uint64_t>();
+    }
     value.at("passed").get_to(point.passed);
     value.at("seconds").get_to(point.seconds);
     for (const json& failure : value.at("failures")) {
@@ -88,6 +105,9 @@ SweepPoint point_of(const RowResult& row, const std::string& phase, uint64_t acc
         point.at = vanishing.at;
         point.digest = vanishing.digest;
         point.cpu_digest = vanishing.cpu_digest;
+    }
+    for (const Episode& episode : row.episodes) {
+        point.late = point.late.value_or(0) + episode.accesses.server + episode.accesses.black_hole;
     }
     point.passed = row.outcome == Outcome::pass;
     point.failures = findings_of(row);
@@ -195,13 +215,27 @@ hp::Result<void> SweepJournal::load(const fs::path& file) {
     return {};
 }
 
+/// On the disk when it returns: what is known of a kernel that takes the machine down with it
+/// counts.
 hp::Result<void> SweepJournal::write(const std::string& line) const {
-    std::ofstream out(file_, std::ios::app);
-    out << line << '\n';
-    if (!out.flush()) {
-        return hp::fail(fmt::format("{}: cannot write", file_.string()));
+    const auto failed = [&](const char* what) {
+        return hp::fail(
+            fmt::format("{}: cannot {}: {}", file_.string(), what, std::strerror(errno)));
+    };
+    const hp::Fd out(::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
+                            S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
+    if (!out) {
+        return failed("open");
     }
-    return {};
+    const std::string text = line + '\n';
+    for (size_t done = 0; done < text.size();) {
+        const ssize_t n = ::write(out.get(), text.data() + done, text.size() - done);
+        if (n < 0 && errno != EINTR) {
+            return failed("write");
+        }
+        done += n > 0 ? static_cast<size_t>(n) : 0;
+    }
+    return ::fsync(out.get()) == 0 ? hp::Result<void>() : failed("write");
 }
 
 void SweepJournal::take(SweepPoint point) {

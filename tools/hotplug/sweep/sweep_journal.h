@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -20,7 +21,7 @@ namespace hotplug {
 
 /// What has to be the same for results to be added up.
 struct SweepIdentity {
-    std::string kernel;  ///< what it was built from: key of the patches, or its path
+    std::string kernel;  ///< its content: kernel_identity()
     std::string profile;
     unsigned cpus = 0;
     uint64_t seed = 0;
@@ -37,6 +38,9 @@ struct SweepPoint {
     std::string at;         ///< the access that found nobody; empty: the phase had ended before
     std::string digest;     ///< of the accesses made before
     std::string cpu_digest;
+    /// Accesses made to the GPU when it was gone, which no_access counts. Nothing: the journal is
+    /// of before they were noted.
+    std::optional<uint64_t> late;
     bool passed = false;
     std::vector<Finding> failures;
     double seconds = 0;  ///< since the point before, boots included

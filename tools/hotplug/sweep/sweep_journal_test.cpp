@@ -20,6 +20,7 @@ SweepPoint point(const std::string& phase, uint64_t access, const std::string& d
     result.accesses = access - 1;
     result.at = "mmio_read of regGRBM_STATUS";
     result.digest = result.cpu_digest = digest;
+    result.late = access;
     result.passed = true;
     result.seconds = 3.6;
     return result;
@@ -64,6 +65,7 @@ TEST_F(SweepJournalTest, GoesOnWhereItWasBrokenOff) {
     EXPECT_FALSE(again->tried("probe", 8));
     EXPECT_FALSE(again->tried("reset", 7));
     EXPECT_EQ(again->points()[1].failures[0].stack, (std::vector<std::string>{"f", "g"}));
+    EXPECT_EQ(again->points()[1].late, 9U);
     EXPECT_EQ(again->points()[0].at, "mmio_read of regGRBM_STATUS");
     EXPECT_TRUE(again->left_out().empty()) << "it is tried again";
     ASSERT_TRUE(again->add(point("probe", 8)));
@@ -75,6 +77,9 @@ TEST_F(SweepJournalTest, RefusesAnotherSweepAndWhatItCannotRead) {
     identity_.seed = 2;
     EXPECT_NE(open().error().message.find("another sweep"), std::string::npos);
     identity_.seed = 1;
+    identity_.kernel = "rebuilt";
+    EXPECT_NE(open().error().message.find("another sweep"), std::string::npos);
+    identity_.kernel = "key";
     append("rubbish\n");
     EXPECT_NE(open().error().message.find("a:2:"), std::string::npos);
 }
@@ -125,6 +130,8 @@ TEST_F(SweepJournalTest, FailuresAreGroupedByStackAndEachHasItsReplay) {
         << "what a complaint brings about is no group: " << text;
     EXPECT_NE(text.find("hpctl sweep probe --at 7 --kernel /k\n"), std::string::npos) << text;
     EXPECT_EQ(replay_commands(*journal).size(), 3U);
+    EXPECT_NE(text.find("1.50 %       2       8\n"), std::string::npos)
+        << "failed points, and the most late accesses of one: " << text;
     EXPECT_NE(text.find("1.50 %"), std::string::npos) << "the share is stated: " << text;
     EXPECT_NE(text.find("surprise-teardown"), std::string::npos) << "and what has no points";
 }
@@ -146,8 +153,11 @@ TEST(SweepPointTest, ARowBecomesAPoint) {
     for (const char* name : {"regA", "regB", "regB"}) {
         row.episodes[0].accesses.first.push_back({{}, "mmio_read", 5, 0, name});
     }
+    row.episodes[0].accesses.server = 60;
+    row.episodes[0].accesses.black_hole = 10;
     const SweepPoint point = point_of(row, "probe", 3);
     EXPECT_EQ(point.accesses, 2U);
+    EXPECT_EQ(point.late, 70U) << "those that the emulator saw, and those behind it";
     EXPECT_EQ(point.at, "dma_read");
     EXPECT_FALSE(point.passed);
     ASSERT_EQ(point.failures.size(), 3U) << "the log's complaint counts once";

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "hotplug/judge/findings.h"
@@ -28,6 +29,7 @@ constexpr size_t kAccessesShown = 8;
 struct PhaseSum {
     std::set<uint64_t> tried;
     std::set<uint64_t> failed;
+    std::optional<uint64_t> late;  ///< at most, of a point
 };
 
 std::string percent(uint64_t part, uint64_t of) {
@@ -41,21 +43,23 @@ std::string format_phases(const SweepJournal& journal) {
     for (const SweepPoint& point : journal.points()) {
         PhaseSum& sum = sums[point.phase];
         sum.tried.insert(point.access);
+        sum.late = std::max(sum.late, point.late);  // one that is not known is the least
         if (!point.passed) {
             sum.failed.insert(point.access);
         }
     }
-    std::string text = fmt::format("{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}\n", "phase", "accesses",
-                                   "points", "tried", "share", "failed");
+    std::string text = fmt::format("{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}{:>8}\n", "phase", "accesses",
+                                   "points", "tried", "share", "failed", "late");
     for (const auto& [phase, sum] : sums) {
         const auto count = journal.counts().find(phase);
         const uint64_t accesses = count == journal.counts().end() ? 0 : count->second;
         const uint64_t tried = sum.tried.size() - sum.tried.count(0);  // 0: its end, no access
         text += fmt::format(
-            "{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}\n", phase,
+            "{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}{:>8}\n", phase,
             accesses == 0 ? "-" : std::to_string(accesses),
             accesses == 0 ? "-" : std::to_string(point_count(accesses, journal.identity().points)),
-            tried, percent(tried, accesses), sum.failed.size());
+            tried, percent(tried, accesses), sum.failed.size(),
+            sum.late ? std::to_string(*sum.late) : "-");
     }
     for (const auto& [phase, reason] : journal.left_out()) {
         text += fmt::format("{:<20}left out: {}\n", phase, reason);
