@@ -4,7 +4,6 @@
 #include "hotplug/in_guest/clients/igt_verdict.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <sstream>
@@ -28,15 +27,10 @@ constexpr const char* no_ring_found = "No dynamic tests executed";
 constexpr std::size_t shown_lines = 40;
 constexpr const char* modules_loaded = "guest: modules are loaded";
 constexpr int kern_warning = 4;
-constexpr std::array<std::string_view, 3> no_drivers_words = {
-    // IGT's own, of the time that a program of amdgpu's took
-    "=== TOTAL (all subtests in ",
-    // tracefs, to whom first looks into debugfs
-    "NOTICE: Automounting of tracing to debugfs is deprecated",
-    // the PCI core, at each rescan, of a GPU without an expansion ROM, once its driver has tried to
-    // map one
-    "ROM [??? 0x00000000 flags 0x20000000]: alignment must not be zero",
-};
+/// The PCI core's words, at each rescan, of a GPU without an expansion ROM, once its driver has
+/// tried to map one.
+constexpr std::string_view no_rom =
+    ": ROM [??? 0x00000000 flags 0x20000000]: alignment must not be zero";
 
 bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
@@ -77,10 +71,23 @@ std::string shape_of(std::string_view message) {
     return shape;
 }
 
-/// Whether a message is of no driver's making, whatever is done to the GPU.
-bool of_no_driver(const std::string& message) {
-    return std::any_of(no_drivers_words.begin(), no_drivers_words.end(),
-                       [&](std::string_view words) { return contains(message, words); });
+/// "amdgpu 0000:01:00.0"
+bool names_device_only(std::string_view text) {
+    return std::count(text.begin(), text.end(), ' ') == 1 && text.ends_with(".0") &&
+           !contains(text, ": ");
+}
+
+/// Whether a message is, as a whole, one that no driver makes, whatever is done to the GPU.
+bool of_no_driver(std::string_view message) {
+    // IGT's own, of the time that a program of amdgpu's took
+    const bool igt =
+        message.starts_with("=== TOTAL (all subtests in ") && message.ends_with(" ===");
+    // tracefs, to whom first looks into debugfs
+    const bool tracefs =
+        message.starts_with("NOTICE: Automounting of tracing to debugfs is deprecated");
+    const bool rom = message.ends_with(no_rom) &&
+                     names_device_only(message.substr(0, message.size() - no_rom.size()));
+    return igt || tracefs || rom;
 }
 
 /// The runner's lines `<4> [12.345678] MESSAGE` that are not usual.
@@ -373,10 +380,9 @@ std::string format_ktap(const std::vector<IgtVerdict>& verdicts) {
             text += ktap::format_comment(line) + "\n";
         }
         const bool skipped = verdict.outcome == IgtVerdict::Outcome::skip;
-        text += ktap::format_result({verdict.outcome != IgtVerdict::Outcome::fail, ++number,
-                                     verdict.name,
-                                     skipped ? ktap::Directive::skip : ktap::Directive::none,
-                                     verdict.reason}) +
+        text += ktap::format_result(
+                    {verdict.outcome != IgtVerdict::Outcome::fail, ++number, verdict.name,
+                     skipped ? ktap::Directive::skip : ktap::Directive::none, verdict.reason}) +
                 "\n";
     }
     return text;

@@ -157,6 +157,15 @@ TEST(IgtVerdictTest, WhatNoDriverSaysIsNoFailure) {
         "a@b", {{"igt@a@b", entry("dmesg-warn", "", others + "<4> [73.1] amdgpu: late\n")}});
     EXPECT_EQ(more.reason, "dmesg-warn");
     EXPECT_EQ(more.details, "kernel: <4> [73.1] amdgpu: late\n");
+    for (const char* drivers :
+         {"<3> [9.1] amdgpu: reset failed in === TOTAL (all subtests in x): 0 sec ===\n",
+          "<3> [9.2] amdgpu: gone. NOTICE: Automounting of tracing to debugfs is deprecated\n",
+          "<3> [9.3] amdgpu 0000:02:00.0: lost: ROM [??? 0x00000000 flags 0x20000000]: alignment "
+          "must not be zero\n"}) {
+        EXPECT_EQ(judge_one("a@b", {{"igt@a@b", entry("dmesg-warn", "", drivers)}}).outcome,
+                  Outcome::fail)
+            << drivers;
+    }
 }
 
 TEST(IgtVerdictTest, SkipForLackOfAGfxRingIsOne) {
