@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 
 namespace hotplug {
 
@@ -66,6 +67,22 @@ Span removal_time(const LossTimeline& loss) {
     return *loss.remove_returned - *loss.announced;
 }
 
+/// ENODEV and ECANCELED say that the GPU, or the work with it, is gone. A job that the driver gave
+/// up because the GPU did not answer, or cut short for a reset, has errors of its own: they tell of
+/// a GPU that hangs or is reset, and say nothing of one that left. `done` is the word of a client
+/// that was told to wait for its loss.
+bool tells_of_loss(const VictimClient& client, Loss loss) {
+    if (client.reason == "hw_exception") {
+        return true;
+    }
+    if (client.reason != "device" && client.reason != "done") {
+        return false;
+    }
+    const bool resets = loss == Loss::aer_fatal || loss == Loss::hang;
+    return client.error == ENODEV || client.error == ECANCELED ||
+           (resets && (client.error == ETIME || client.error == ENODATA));
+}
+
 }  // namespace
 
 CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits) {
@@ -91,24 +108,52 @@ CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& li
     return result;
 }
 
+std::string trouble_of(const VictimClient& client, Loss loss) {
+    const auto because = [&](std::string_view what) {
+        return fmt::format("{} {}, its last line: {}", client.name, what, client.last_line);
+    };
+    if (client.bad != 0) {
+        return because(fmt::format("had {} wrong results", client.bad));
+    }
+    if (client.ended_before) {
+        return because("had ended before the loss");
+    }
+    if (!client.ended) {
+        const bool may_go_on = !ends_clients(loss);
+        return may_go_on && client.goes_on
+                   ? std::string()
+                   : because(may_go_on ? "neither ended nor went on" : "was not released");
+    }
+    if (client.signal) {
+        return because(fmt::format("ended by signal {}", *client.signal));
+    }
+    return tells_of_loss(client, loss)
+               ? std::string()
+               : because(fmt::format("ended with '{}', errno {}, which does not tell of the loss",
+                                     client.reason, client.error));
+}
+
 CheckResult check_clients_released(const std::vector<Episode>& episodes, const Limits& limits) {
-    CheckResult result = {.check = Check::clients_released};
+    CheckResult result = {.check = Check::clients_released, .value = "no client"};
     std::chrono::microseconds longest{0};
     for (const Episode& episode : episodes) {
-        if (!episode.clients_released && episode.still_held.empty()) {
-            result.value = "no client";
+        if (episode.clients.empty()) {
             continue;
         }
-        show_longest(result, episode.clients_released, longest);
-        for (const auto* clients : {&episode.still_held, &episode.killed}) {
-            for (const std::string& client : *clients) {
-                fail_with(result, client);
+        const Span released = episode.clients_released();
+        if (!released && !ends_clients(episode.loss.loss)) {
+            result.value = "go on";
+        } else {
+            show_longest(result, released, longest);
+        }
+        for (const VictimClient& client : episode.clients) {
+            if (std::string trouble = trouble_of(client, episode.loss.loss); !trouble.empty()) {
+                fail_with(result, std::move(trouble));
             }
         }
-        if (episode.clients_released && *episode.clients_released > limits.clients) {
+        if (released && *released > limits.clients) {
             fail_with(result, fmt::format("the last client was released after {}, allowed are {}",
-                                          seconds_text(*episode.clients_released),
-                                          seconds_text(limits.clients)));
+                                          seconds_text(*released), seconds_text(limits.clients)));
         }
     }
     return result;
@@ -162,6 +207,13 @@ CheckResult check_log_clean(const KernelLogSummary& log) {
                                                    : std::string()));
     }
     result.value = count == 0 ? "clean" : fmt::format("{} complaints", count);
+    int errors = 0;
+    for (const KernelNote& note : log.notes) {
+        errors += note.count;
+    }
+    if (errors != 0) {
+        result.value += fmt::format(", {} error lines", errors);
+    }
     return result;
 }
 

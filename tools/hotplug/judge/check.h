@@ -13,6 +13,10 @@
 namespace hotplug {
 
 CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits);
+/// What is wrong with how a client took that loss; empty: nothing. It has to end by an error or an
+/// event that tells of the loss; where the GPU is reset and stays (aer_fatal) it may go on instead.
+/// Wrong results are wrong everywhere.
+std::string trouble_of(const VictimClient& client, Loss loss);
 CheckResult check_clients_released(const std::vector<Episode>& episodes, const Limits& limits);
 CheckResult check_no_access(const std::vector<Episode>& episodes, const Limits& limits);
 CheckResult check_replug(const std::vector<Episode>& episodes, const Limits& limits);

@@ -5,15 +5,26 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
+#include <functional>
+
 namespace hotplug {
 namespace {
 
 using std::chrono::seconds;
 
+VictimClient released(std::string name) {
+    return {.name = std::move(name),
+            .ended = seconds(1),
+            .reason = "device",
+            .error = ENODEV,
+            .last_line = "{...}"};
+}
+
 std::vector<Episode> episode() {
     Episode made;
     made.loss.remove_returned = seconds(2);
-    made.clients_released = seconds(1);
+    made.clients = {released("hsa_queue@victim")};
     made.first_job = seconds(3);
     made.last_kernel_line = "[    9.000000] amdgpu 0000:01:00.0: last words";
     return {made};
@@ -67,26 +78,88 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
 
 TEST(CheckClients, NoneIsFineHeldAndLateAreNot) {
     auto none = episode();
-    none[0].clients_released.reset();
+    none[0].clients.clear();
     EXPECT_TRUE(check_clients_released(none, {}).passed);
     EXPECT_EQ(check_clients_released(none, {}).value, "no client");
+    EXPECT_TRUE(check_clients_released(episode(), {}).passed);
     EXPECT_EQ(check_clients_released(episode(), {}).value, "1.0 s");
 
-    auto held = none;
-    held[0].still_held = {"drm_submitter@victim was not released"};
+    auto held = episode();
+    held[0].clients.push_back({.name = "drm_submitter@victim", .last_line = "{}"});
     EXPECT_FALSE(check_clients_released(held, {}).passed);
-    EXPECT_EQ(check_clients_released(held, {}).evidence, held[0].still_held);
-
-    auto killed = episode();
-    killed[0].killed = {"hsa_queue@victim ended by signal 7"};
-    EXPECT_FALSE(check_clients_released(killed, {}).passed);
-    EXPECT_EQ(check_clients_released(killed, {}).value, "1.0 s");
-    EXPECT_EQ(check_clients_released(killed, {}).evidence, killed[0].killed);
+    EXPECT_EQ(check_clients_released(held, {}).value, "never");
+    EXPECT_EQ(check_clients_released(held, {}).evidence,
+              std::vector<std::string>{"drm_submitter@victim was not released, its last line: {}"});
 
     auto late = episode();
-    late[0].clients_released = seconds(11);
+    late[0].clients[0].ended = seconds(11);
     EXPECT_EQ(check_clients_released(late, {}).evidence[0],
               "the last client was released after 11.0 s, allowed are 10.0 s");
+}
+
+/// Changes a client that ended as it should, and says what is wrong with it.
+std::string trouble(const std::function<void(VictimClient&)>& change, Loss loss = Loss::surprise) {
+    VictimClient client = released("c");
+    client.last_line = "l";
+    change(client);
+    return trouble_of(client, loss);
+}
+
+TEST(CheckClients, EndMustTellOfTheLoss) {
+    const auto ends = [](const char* reason, int error, Loss loss = Loss::surprise) {
+        return trouble(
+            [&](VictimClient& client) {
+                client.reason = reason;
+                client.error = error;
+            },
+            loss);
+    };
+    EXPECT_EQ(ends("device", ENODEV), "");
+    EXPECT_EQ(ends("device", ECANCELED), "");
+    EXPECT_EQ(ends("hw_exception", 0), "");
+    EXPECT_EQ(ends("done", ENODEV), "") << "it was to wait for that";
+    EXPECT_EQ(
+        ends("device", EHWPOISON),
+        "c ended with 'device', errno 133, which does not tell of the loss, its last line: l");
+    for (const char* reason : {"done", "signal", "memory_exception", "timeout", "close", ""}) {
+        EXPECT_NE(ends(reason, 0), "") << reason;
+    }
+    EXPECT_NE(ends("device", ETIME), "") << "the driver did not notice";
+    EXPECT_EQ(ends("device", ETIME, Loss::hang), "");
+    EXPECT_EQ(ends("device", ENODATA, Loss::aer_fatal), "");
+    EXPECT_NE(ends("device", EINVAL, Loss::aer_fatal), "");
+}
+
+TEST(CheckClients, SignalsEarlyEndsAndWrongResultsFail) {
+    EXPECT_EQ(trouble([](VictimClient& client) { client.signal = 7; }),
+              "c ended by signal 7, its last line: l");
+    EXPECT_EQ(trouble([](VictimClient& client) { client.ended_before = true; }),
+              "c had ended before the loss, its last line: l");
+    EXPECT_EQ(trouble([](VictimClient& client) { client.bad = 2; }),
+              "c had 2 wrong results, its last line: l");
+}
+
+TEST(CheckClients, AfterAResetTheyMayGoOn) {
+    const auto runs = [](bool goes_on, uint64_t bad, Loss loss) {
+        return trouble(
+            [&](VictimClient& client) {
+                client.ended.reset();
+                client.goes_on = goes_on;
+                client.bad = bad;
+            },
+            loss);
+    };
+    EXPECT_EQ(runs(true, 0, Loss::aer_fatal), "");
+    EXPECT_EQ(runs(false, 0, Loss::aer_fatal), "c neither ended nor went on, its last line: l");
+    EXPECT_EQ(runs(true, 1, Loss::aer_fatal), "c had 1 wrong results, its last line: l");
+    EXPECT_EQ(runs(true, 0, Loss::surprise), "c was not released, its last line: l");
+
+    auto reset = episode();
+    reset[0].loss.loss = Loss::aer_fatal;
+    reset[0].clients[0].ended.reset();
+    reset[0].clients[0].goes_on = true;
+    EXPECT_TRUE(check_clients_released(reset, {}).passed);
+    EXPECT_EQ(check_clients_released(reset, {}).value, "go on");
 }
 
 TEST(CheckAccess, CountsBothWitnessesAndShowsTheFirst) {
@@ -129,10 +202,12 @@ TEST(CheckLog, ComplaintsAreTheEvidence) {
                        .count = 3,
                        .lines = {},
                        .stack = {}}};
-    log.notes = {{"amdgpu *ERROR*", 1, 1}};
+    log.notes = {{"amdgpu *ERROR*", 1, 4}, {"amdgpu: failed", 1, 1}};
+    EXPECT_EQ(check_log_clean({{}, log.notes}).value, "clean, 5 error lines");
+    EXPECT_TRUE(check_log_clean({{}, log.notes}).passed);
     const CheckResult result = check_log_clean(log);
     EXPECT_FALSE(result.passed);
-    EXPECT_EQ(result.value, "3 complaints");
+    EXPECT_EQ(result.value, "3 complaints, 5 error lines");
     EXPECT_EQ(result.evidence, std::vector<std::string>{"[   62.695402] WARNING in f (3 times)"});
 }
 

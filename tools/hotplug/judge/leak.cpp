@@ -15,28 +15,20 @@ namespace {
 
 /// Nodes of compute partitions hang below platform devices (amdgpu_xcp_0, ...), which are numbered
 /// anew each time.
-constexpr const char* kPartitions = "compute partitions";
-
-/// Each GPU is lost twice before growth is counted: the first times fill caches.
-constexpr unsigned kFirstCycles = 4;
-/// Of that many cycles the fewest objects count.
-constexpr unsigned kWindowCycles = 4;
+constexpr const char* partitions = "compute partitions";
 
 bool is_pci(const std::string& device) {
     return device.find(':') != std::string::npos;
 }
 
-/// The buddy allocator has an object for each block of VRAM, free ones included: their number
-/// follows fragmentation, and the first job after a boot leaves a hundred more. Older kernels call
-/// the cache drm_buddy_block.
-bool counts_free_memory(const std::string& cache) {
-    return cache == "gpu_buddy_block" || cache == "drm_buddy_block";
+bool is_of_system(const std::string& cache) {
+    return cache == "kernfs_node_cache" || cache == "mm_struct" || cache == "pid";
 }
 
 std::map<std::string, int> drm_nodes(const GuestState& state) {
     std::map<std::string, int> count;
     for (const DrmNode& node : state.drm) {
-        ++count[is_pci(node.bdf) ? node.bdf : kPartitions];
+        ++count[is_pci(node.bdf) ? node.bdf : partitions];
     }
     return count;
 }
@@ -99,9 +91,26 @@ void append(std::vector<std::string>& lines, const std::vector<std::string>& mor
 }  // namespace
 
 uint64_t highest_allowed_minor(const GuestState& before, const Orphans& orphans) {
-    const auto nodes = std::count_if(before.drm.begin(), before.drm.end(),
-                                     [](const DrmNode& node) { return node.kind == "render"; });
-    return before.drm_minor_max + orphans.size() * static_cast<uint64_t>(nodes);
+    std::map<std::string, std::string> device_of;  // of a node's name
+    std::set<std::string> gpus;
+    uint64_t nodes = 0;
+    for (const DrmNode& node : before.drm) {
+        device_of[node.minor] = is_pci(node.bdf) ? node.bdf : partitions;
+        if (node.kind == "render") {
+            ++nodes;
+            gpus.insert(is_pci(node.bdf) ? node.bdf : "");
+        }
+    }
+    gpus.erase("");
+    // Several nodes of one instance, or /dev/kfd beside them, are one instance that is held. A
+    // name that was not there before is of an instance that came since.
+    std::set<std::string> instances;
+    for (const std::string& name : orphans) {
+        const auto device = device_of.find(name);
+        instances.insert(device == device_of.end() ? name : device->second);
+    }
+    const uint64_t nodes_each = gpus.empty() ? nodes : (nodes + gpus.size() - 1) / gpus.size();
+    return before.drm_minor_max + instances.size() * nodes_each;
 }
 
 std::vector<std::string> find_leaks(const GuestState& before, const GuestState& after,
@@ -121,39 +130,13 @@ std::vector<std::string> find_leaks(const GuestState& before, const GuestState& 
         const auto old = before.slab.find(cache);
         const uint64_t had = old == before.slab.end() ? 0 : old->second;
         const uint64_t tolerance =
-            std::max(kSlabToleranceObjects, had * kSlabTolerancePercent / 100);
+            is_of_system(cache) ? slab_tolerance_system : slab_tolerance_driver;
         if (objects > had + tolerance && !counts_free_memory(cache)) {
             leaks.push_back(fmt::format("slab {}: {} objects, {} before", cache, objects, had));
         }
     }
     append(leaks, blocked_processes(after));
     return leaks;
-}
-
-std::vector<std::string> SlabGrowth::add_cycle(const std::map<std::string, uint64_t>& slab) {
-    std::vector<std::string> grown;
-    ++cycles_;
-    for (const auto& [cache, objects] : slab) {
-        Cache& seen = caches_[cache];
-        seen.recent.push_back(objects);
-        if (seen.recent.size() > kWindowCycles) {
-            seen.recent.pop_front();
-        }
-        const uint64_t fewest = *std::min_element(seen.recent.begin(), seen.recent.end());
-        if (cycles_ <= kFirstCycles + kWindowCycles || seen.cycle == 0) {
-            seen.start = fewest;
-            seen.cycle = cycles_;
-        }
-        const uint64_t cycles = cycles_ - seen.cycle;
-        const uint64_t growth = std::max(kSlabToleranceObjects + 1, cycles);
-        if (fewest >= seen.start + growth && !counts_free_memory(cache)) {
-            grown.push_back(fmt::format("slab {} grows: {} objects, {} cycles ago {}", cache,
-                                        fewest, cycles, seen.start));
-            seen.start = fewest;
-            seen.cycle = cycles_;
-        }
-    }
-    return grown;
 }
 
 std::vector<std::string> find_obstacles(const GuestState& before, const GuestState& after) {

@@ -51,6 +51,17 @@ std::string_view to_string(Outcome outcome) {
     return "";
 }
 
+std::optional<std::chrono::microseconds> Episode::clients_released() const {
+    std::optional<std::chrono::microseconds> last;
+    for (const VictimClient& client : clients) {
+        if (!client.ended) {
+            return std::nullopt;
+        }
+        last = std::max(last, client.ended);
+    }
+    return last;
+}
+
 const CheckResult* RowResult::find(Check check) const {
     const auto found = std::find_if(checks.begin(), checks.end(), [&](const CheckResult& result) {
         return result.check == check;

@@ -44,21 +44,34 @@ struct FailedFence {
     int status = 0;  ///< "-19": what sync_file_info says
 };
 
+/// A worker on the GPU that is lost, and how it took the loss.
+struct VictimClient {
+    std::string name;
+    bool ended_before = false;                         ///< the loss found it ended, and not well
+    std::optional<std::chrono::microseconds> ended{};  ///< after the loss; nothing: it runs
+    bool goes_on = false;                              ///< it runs, and has done something since
+    std::optional<int> signal{};  ///< that ended it, or that it caught to tell of it
+    std::string reason{};         ///< of its last word, as in protocols.md; empty: it had none
+    int error = 0;                ///< errno of that
+    uint64_t bad = 0;             ///< results that were wrong
+    std::string last_line{};
+};
+
 /// One loss with what followed from it. Spans count from the loss, those of `replug` from the
 /// replug.
 struct Episode {
     LossTimeline loss;
-    std::optional<std::chrono::microseconds>
-        clients_released;                 ///< the last of the victim's workers ended
-    std::vector<std::string> still_held;  ///< the workers that had not, with their last lines
-    std::vector<std::string> killed;      ///< those that a signal ended, with their last lines
-    std::vector<FailedFence> fences;      ///< shown, not judged
+    std::vector<VictimClient> clients;  ///< in the order in which they were started
+    std::vector<FailedFence> fences;    ///< shown, not judged
     AbsentAccesses accesses;
     std::string last_kernel_line;  ///< about the GPU, when the removal was over or given up
     std::optional<ReplugTimeline> replug;
     std::optional<std::chrono::microseconds> first_job;
     std::string replug_failure;  ///< why there was no working GPU afterwards; empty: there was, or
                                  ///< nobody tried
+
+    /// When the last of the clients ended; nothing: one has not, or there is none.
+    std::optional<std::chrono::microseconds> clients_released() const;
 };
 
 struct RowResult {

@@ -58,7 +58,7 @@ json to_json(const Episode& episode) {
                    {"announced_s", seconds(loss.announced)},
                    {"notified_s", seconds(loss.notified)},
                    {"notified_line", loss.notified_line},
-                   {"clients_released_s", seconds(episode.clients_released)},
+                   {"clients_released_s", seconds(episode.clients_released())},
                    {"fences", to_json(episode.fences)},
                    {"remove_returned_s", seconds(loss.remove_returned)},
                    {"device_deleted_s", seconds(loss.device_deleted)},

@@ -162,7 +162,7 @@ RunReport report() {
     episode.loss.bdf = "0000:01:00.0";
     episode.loss.notified = std::chrono::milliseconds(50);
     episode.loss.remove_returned = std::chrono::milliseconds(64'600);
-    episode.still_held = {nasty};
+    episode.clients = {{.name = nasty}};
     episode.fences = {{"drm_submitter@victim", std::chrono::microseconds(12'500), -19},
                       {nasty, std::chrono::microseconds(40'000), -62}};
     // The black hole runs for minutes before the loss; what counts is the time since the loss.

@@ -42,14 +42,14 @@ std::vector<Milestone> milestones(const Episode& episode) {
     std::vector<Milestone> all = {{"event announced", loss.announced, "loss"},
                                   {"kernel notified", loss.notified, "loss"},
                                   {"fences signalled", fences, "loss"},
-                                  {"clients released", episode.clients_released, "loss"},
+                                  {"clients released", episode.clients_released(), "loss"},
                                   {"removal returned", loss.remove_returned, "loss"},
                                   {"slot empty", loss.device_deleted, "loss"}};
     if (!fences) {  // no client had one that failed
         std::erase_if(
             all, [](const Milestone& m) { return std::string_view(m.name) == "fences signalled"; });
     }
-    if (episode.clients_released == std::nullopt && episode.still_held.empty()) {
+    if (episode.clients.empty()) {
         std::erase_if(
             all, [](const Milestone& m) { return std::string_view(m.name) == "clients released"; });
     }

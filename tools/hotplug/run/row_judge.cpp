@@ -18,14 +18,6 @@ using Clock = Deadline::Clock;
 
 constexpr auto settle_pause = std::chrono::milliseconds(250);
 constexpr unsigned kmemleak_cycles = 8;
-/// The caches that the agent counts (system_state.cpp) give back what is free: half-filled slabs,
-/// per-CPU lists, the quarantine of KASAN. Then a single object can be told from noise.
-constexpr const char* shrink_caches =
-    "cd /sys/kernel/slab && for cache in *drm* *gpu* *kfd* *ttm* *sched_fence* *dma_buf* "
-    "kernfs_node_cache mm_struct pid; do "
-    "[ ! -e $cache/shrink ] || echo 1 > $cache/shrink || exit; done";
-constexpr auto shrink_deadline = std::chrono::seconds(60);
-
 }  // namespace
 
 std::string open_command(std::string_view path) {
@@ -60,14 +52,10 @@ void RowJudge::judge_end() {
 
 CheckResult RowJudge::judge_now(Check check) {
     const auto& episodes = state_.result.episodes;
-    const bool about_loss = check == Check::removed || check == Check::clients_released ||
-                            check == Check::no_access || check == Check::replug;
-    if (about_loss && episodes.empty()) {
+    if (info(check).data == CheckData::losses && episodes.empty()) {
         return not_reached(check);
     }
-    const bool asks_guest =
-        check == Check::bystander || check == Check::kfd_usable || check == Check::no_leak;
-    if (asks_guest && state_.silent) {
+    if (info(check).data == CheckData::guest && state_.silent) {
         return {.check = check,
                 .passed = false,
                 .value = "no answer",
@@ -97,7 +85,10 @@ CheckResult RowJudge::judge_bystander() {
     std::chrono::milliseconds longest{0};
     const auto loss =
         state_.result.episodes.empty() ? Clock::now() : state_.result.episodes.front().loss.event;
-    bool found = false;
+    bool found = !state_.stopped_bystanders.empty();
+    for (const auto& [name, troubles] : state_.stopped_bystanders) {
+        result.evidence.insert(result.evidence.end(), troubles.begin(), troubles.end());
+    }
     for (GuestClient& client : state_.clients) {
         if (client.role() != Role::bystander) {
             continue;
@@ -173,15 +164,12 @@ std::vector<std::string> RowJudge::find_row_leaks() {
     const Deadline deadline =
         Deadline::after(stuck ? std::chrono::milliseconds(0) : state_.limits.settle);
     while (true) {
-        auto after = state_.bed.state();
+        // Where a removal hangs, so may what shrinks caches: there they are counted as they are.
+        auto after = stuck ? state_.bed.state() : rested_state(state_.bed);
         if (!after) {
             state_.mark_unfit(after.error().message);
             leaks.push_back("the guest's state could not be read: " + after.error().message);
             return leaks;
-        }
-        if (state_.bed.facts().options.contains("CONFIG_KASAN")) {
-            // Its quarantine keeps what was freed in the caches; kmemleak judges instead.
-            after->slab.clear();
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
         const auto differences = state_.row.soak()
@@ -193,14 +181,14 @@ std::vector<std::string> RowJudge::find_row_leaks() {
             continue;
         }
         leaks.insert(leaks.end(), found.begin(), found.end());
+        if (state_.row.soak()) {
+            const auto grown = state_.history.growth.add_cycle(after->slab);
+            leaks.insert(leaks.end(), grown.begin(), grown.end());
+        }
         for (const std::string& difference : differences) {
             state_.mark_unfit(difference);
         }
         break;
-    }
-    if (state_.row.soak()) {
-        const auto grown = find_growth();
-        leaks.insert(leaks.end(), grown.begin(), grown.end());
     }
     if (state_.bed.facts().options.contains("CONFIG_DEBUG_KMEMLEAK") && kmemleak_is_due()) {
         const auto reports = state_.bed.kmemleak();
@@ -215,19 +203,6 @@ std::vector<std::string> RowJudge::find_row_leaks() {
         }
     }
     return leaks;
-}
-
-std::vector<std::string> RowJudge::find_growth() {
-    const auto shrunk = state_.bed.run({"sh", "-c", shrink_caches}, shrink_deadline);
-    const auto after = state_.bed.state();
-    if (!shrunk || !after) {
-        return {"the caches could not be counted: " +
-                (shrunk ? after.error().message : shrunk.error().message)};
-    }
-    if (shrunk->status != 0 || shrunk->timed_out) {
-        return {"the caches could not be shrunk: " + output_of(*shrunk)};
-    }
-    return state_.history.growth.add_cycle(after->slab);
 }
 
 /// A scan takes as long as the rest of a cycle. What leaks in a soak is still there cycles later,

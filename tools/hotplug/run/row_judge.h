@@ -32,7 +32,6 @@ private:
     std::vector<std::string> find_evictions();
     CheckResult judge_kfd();
     std::vector<std::string> find_row_leaks();
-    std::vector<std::string> find_growth();
     bool kmemleak_is_due() const;
 
     RowState& state_;

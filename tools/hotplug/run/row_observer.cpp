@@ -48,29 +48,41 @@ void RowObserver::meanwhile(const LoseStep& step, const LossTimeline& loss) {
     }
 }
 
-void RowObserver::clients(Episode& episode) {
-    const auto elapsed = Clock::now() - episode.loss.event;
-    const auto rest = state_.limits.clients * 3 / 2 - elapsed;
-    const Deadline deadline = Deadline::after(std::max<Clock::duration>(rest, news_delay));
-    for (GuestClient& client : state_.clients) {
-        if (client.role() != Role::victim || !client.worker()) {
-            continue;
-        }
-        if (const auto end = client.wait_end(deadline)) {
-            const uint64_t event = episode.loss.event_guest_us;
-            const std::chrono::microseconds after(end->time_us > event ? end->time_us - event : 0);
-            episode.clients_released = std::max(episode.clients_released.value_or(after), after);
-            if (const auto signal = client.killed_by()) {
-                episode.killed.push_back(fmt::format("{} ended by signal {}, its last line: {}",
-                                                     client.name(), *signal, client.last_line()));
-            }
-        } else {
-            episode.still_held.push_back(fmt::format("{} was not released, its last line: {}",
-                                                     client.name(), client.last_line()));
+std::vector<VictimClient> RowObserver::clients_at_work() const {
+    std::vector<VictimClient> at_work;
+    for (const GuestClient& client : state_.clients) {
+        const auto exit = client.exit();
+        const bool well = exit && exit->status == 0;
+        if (client.role() == Role::victim && client.worker() && !well) {
+            at_work.push_back({.name = client.name(), .ended_before = exit.has_value()});
         }
     }
-    if (!episode.still_held.empty()) {
-        episode.clients_released.reset();
+    return at_work;
+}
+
+void RowObserver::clients(Episode& episode) {
+    const bool may_go_on = !ends_clients(episode.loss.loss);
+    const auto elapsed = may_go_on ? Clock::duration(0) : Clock::now() - episode.loss.event;
+    const auto rest = state_.limits.clients * 3 / 2 - elapsed;
+    const Deadline deadline = Deadline::after(std::max<Clock::duration>(rest, news_delay));
+    for (VictimClient& seen : episode.clients) {
+        GuestClient& client = *state_.find_client(seen.name);
+        if (may_go_on && !client.exit()) {
+            seen.goes_on = client.wait_progress(deadline).has_value();
+        }
+        if (!may_go_on) {
+            (void)client.wait_end(deadline);  // exit() tells whether it did
+        }
+        if (const auto exit = client.exit()) {
+            const uint64_t event = episode.loss.event_guest_us;
+            seen.ended = std::chrono::microseconds(exit->time_us - std::min(event, exit->time_us));
+            seen.signal = client.killed_by();
+        }
+        const ClientLine last = client.last_word();
+        seen.reason = last.reason;
+        seen.error = last.error;
+        seen.bad = client.bad();
+        seen.last_line = client.last_line();
     }
 }
 
@@ -96,8 +108,7 @@ hp::Result<void> RowObserver::orphans() {
     }
     // KFD gives each process all GPUs when it opens, so that it holds the instance, too.
     if (state_.lost && !state_.result.episodes.empty() && !state->kfd_users.empty()) {
-        state_.orphans.insert(
-            fmt::format("/dev/kfd of {}", state_.result.episodes.back().loss.bdf));
+        state_.orphans.insert(state_.result.episodes.back().loss.bdf);
     }
     return {};
 }

@@ -15,7 +15,11 @@ public:
 
     /// What ran during the removal: a failure is the row's, which goes on (RowState::held_up).
     void meanwhile(const LoseStep& step, const LossTimeline& loss);
-    /// Waits for the victim's workers, for half as long again as they may take.
+    /// Before a loss: which of the victim's workers it will find at work. One that has ended well
+    /// has done what it was for, and is none of them.
+    std::vector<VictimClient> clients_at_work() const;
+    /// Waits for these to end, for half as long again as they may take; or, where the GPU stays, to
+    /// go on.
     void clients(Episode& episode);
     void fences(Episode& episode) const;
     /// Asked before each step that may make a driver take minors for a new instance. Not before a

@@ -46,7 +46,7 @@ RowResult RowRun::run() {
 }
 
 hp::Result<void> RowRun::begin() {
-    auto state = state_.bed.state();
+    auto state = rested_state(state_.bed);
     if (!state) {
         return tl::unexpected(state.error());
     }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -50,6 +51,8 @@ struct RowState {
     GuestState before_loss;  ///< the last one
     size_t log_from = 0;     ///< the row's first line of the kernel log
     std::vector<GuestClient> clients;
+    /// What those said that a step has stopped since, as GuestClient::troubles() has it.
+    std::multimap<std::string, std::vector<std::string>> stopped_bystanders;
     Orphans orphans;
     bool lost = false;         ///< the victim is not back
     bool silent = false;       ///< the guest does not answer: each question would cost its deadline
@@ -62,6 +65,10 @@ struct RowState {
 
 /// An open of /dev/kfd takes milliseconds, or for ever behind a removal that is stuck.
 inline constexpr auto open_deadline = std::chrono::seconds(10);
+
+/// The guest's state after its caches have given back what is free, so that an object that is left
+/// can be told from one that lies in reserve. Fails when they cannot be made to.
+hp::Result<GuestState> rested_state(Testbed& bed);
 
 /// What a program printed, on one line as far as it can be.
 std::string output_of(const RunResult& run);

@@ -74,8 +74,20 @@ hp::Result<void> RowSteps::perform(const TellStep& step) {
 
 hp::Result<void> RowSteps::perform(const StopStep& step) {
     GuestClient* client = state_.find_client(step.client);
+    // What it had to say is judged, although it is gone then.
+    const auto wrong = client->bad();
+    const std::string last_line = client->last_line();
+    if (client->role() == Role::bystander) {
+        const auto& episodes = state_.result.episodes;
+        const auto troubles = client->troubles(episodes.empty() ? Clock::time_point::min()
+                                                                : episodes.front().loss.event);
+        state_.stopped_bystanders.emplace(client->name(), troubles);
+    }
     if (const auto stuck = stop_all({client, 1}); !stuck.empty()) {
         return hp::fail(stuck.front());
+    }
+    if (wrong != 0) {
+        return hp::fail(fmt::format("had {} wrong results, its last line: {}", wrong, last_line));
     }
     std::erase_if(state_.clients,
                   [&](const GuestClient& other) { return other.name() == step.client; });
@@ -147,6 +159,8 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
     }
     state_.before_loss = std::move(*before);
     const auto longest = std::max(state_.limits.watch, state_.limits.removal);
+    auto at_work =
+        wants(Check::clients_released) ? observer_.clients_at_work() : std::vector<VictimClient>();
     auto loss = state_.bed.lose(state_.victim.slot, step.loss, Deadline::after(longest), options);
     if (loss) {
         episode.loss = std::move(*loss);
@@ -156,7 +170,8 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
         episode.loss.stuck = loss.error().message;
         state_.silent = !state_.bed.run({"true"}, open_deadline);
     }
-    if (wants(Check::clients_released) && ends_clients(step.loss)) {
+    if (!at_work.empty()) {
+        episode.clients = std::move(at_work);
         observer_.clients(episode);
     }
     observer_.fences(episode);

@@ -60,6 +60,7 @@ ClientLine parse_client_line(const std::string& text) {
     };
     line.state = word("state");
     line.op = word("op");
+    line.reason = word("reason");
     const auto number = [&](const char* member) {
         const auto found = json.find(member);
         return found != json.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
@@ -67,9 +68,12 @@ ClientLine parse_client_line(const std::string& text) {
     line.done = number("done");
     line.bad = number("bad");
     line.time_us = number("time_us");
-    if (const auto status = json.find("status"); status != json.end() && status->is_number()) {
-        line.status = status->get<int>();
-    }
+    const auto signed_number = [&](const char* member) {
+        const auto found = json.find(member);
+        return found != json.end() && found->is_number_integer() ? found->get<int>() : 0;
+    };
+    line.status = signed_number("status");
+    line.error = signed_number("errno");
     return line;
 }
 
@@ -158,6 +162,24 @@ std::vector<std::string> stop_all(std::span<GuestClient> clients) {
 std::string GuestClient::last_line() const {
     const JobView view = bed_->job(job_);
     return view.lines.empty() ? "(it printed nothing)" : view.lines.back().text;
+}
+
+ClientLine GuestClient::last_word() const {
+    const JobView view = bed_->job(job_);
+    for (auto output = view.lines.rbegin(); output != view.lines.rend(); ++output) {
+        if (ClientLine line = parse_client_line(output->text); line.state == "end") {
+            return line;
+        }
+    }
+    return {};
+}
+
+uint64_t GuestClient::bad() const {
+    uint64_t most = 0;
+    for (const OutputLine& output : bed_->job(job_).lines) {
+        most = std::max(most, parse_client_line(output.text).bad);
+    }
+    return most;
 }
 
 std::optional<int> GuestClient::killed_by() const {

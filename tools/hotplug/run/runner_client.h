@@ -32,6 +32,8 @@ struct ClientLine {
     uint64_t time_us = 0;  ///< the guest's CLOCK_MONOTONIC
     int status = 0;        ///< of a fence
     std::string op;        ///< of an error: what failed
+    std::string reason;    ///< of the end
+    int error = 0;         ///< errno of an error or the end
     std::string text;      ///< the line itself
 };
 
@@ -62,6 +64,10 @@ public:
 
     std::optional<JobExit> exit() const { return bed_->job(job_).exit; }
     std::string last_line() const;
+    /// Its line of the state "end"; one without state: it has not said any.
+    ClientLine last_word() const;
+    /// How many results it called wrong.
+    uint64_t bad() const;
     /// The signal that ended it, or that it says it got: SIGBUS, which clients catch to tell of it.
     std::optional<int> killed_by() const;
     /// The line of a fence that ended with an error.

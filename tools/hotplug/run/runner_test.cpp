@@ -34,6 +34,7 @@ struct Flaws {
     bool clients_stay = false;  ///< the victim's workers do not end
     int clients_status = 1;     ///< with which they end
     std::string last_words;     ///< said by them before
+    std::string end = R"({"state":"end","reason":"device","errno":19,"bad":0})";  ///< their last
     bool fence_fails = false;
     bool bind_refused = false;
     bool job_fails = false;
@@ -44,6 +45,7 @@ struct Flaws {
     bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
     bool minors_leak = false;
     unsigned slab_grows = 0;  ///< by that much with each loss
+    bool shrink_fails = false;
     bool boot_fails = false;
     bool lose_fails = false;  ///< the harness cannot do its part
     bool silent = false;      ///< and the guest does not answer
@@ -130,6 +132,12 @@ public:
 
     hp::Result<RunResult> run(const std::vector<std::string>& argv,
                               std::chrono::milliseconds) override {
+        if (argv.back().find("drop_caches") != std::string::npos) {  // for the leak check
+            RunResult shrunk;
+            shrunk.status = flaws_.shrink_fails ? 1 : 0;
+            shrunk.err = "sh: write error";
+            return shrunk;
+        }
         ran.push_back(argv);
         if (flaws_.silent && argv.front() == "true") {
             return hp::fail("no answer");
@@ -180,6 +188,9 @@ public:
             }
             if (job.victim && !flaws_.last_words.empty()) {
                 job.view.lines.push_back({Clock::now(), flaws_.last_words});
+            }
+            if (job.victim && !flaws_.clients_stay) {
+                job.view.lines.push_back({Clock::now(), flaws_.end});
             }
             if (job.victim ? !flaws_.clients_stay : flaws_.bystander_dies) {
                 job.view.exit = JobExit{flaws_.clients_status, 1'200'000};
@@ -318,7 +329,7 @@ public:
         }
         std::filesystem::create_directories(log_dir);
         std::ofstream(log_dir / "console.log") << "console";
-        auto testbed = std::make_unique<FakeTestbed>(flaws);
+        auto testbed = std::make_unique<FakeTestbed>(flaws, options);
         bed = testbed.get();
         for (const std::string_view line : boot_logs[boots]) {
             bed->log(line);
@@ -330,6 +341,7 @@ public:
 
     Flaws flaws;
     bool host_fails = false;  ///< a boot that fails does so before there is a guest
+    std::set<std::string> options;  ///< of the kernel
     int boots = 0;
     std::set<int> bad_boots;
     std::map<int, std::vector<std::string_view>> boot_logs;  ///< what the kernel says meanwhile
@@ -426,21 +438,74 @@ TEST_F(RunnerTest, ClientThatASignalEndedWasNotReleased) {
     RowResult row = run_one();
     EXPECT_EQ(failures(row), Checks{Check::clients_released});
     EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
-    EXPECT_EQ(
-        row.find(Check::clients_released)->evidence[0],
-        R"(drm_submitter@victim ended by signal 7, its last line: {"state":"progress","done":1})");
+    EXPECT_EQ(row.find(Check::clients_released)->evidence[0],
+              "drm_submitter@victim ended by signal 7, its last line: " + factory_.flaws.end);
 
     // Ours handle the signal, and say so.
     factory_.flaws.clients_status = 1;
     factory_.flaws.last_words = R"({"state":"error","op":"SIGBUS","sent":1})";
     row = run_one();
     EXPECT_EQ(failures(row), Checks{Check::clients_released});
-    EXPECT_EQ(
-        row.find(Check::clients_released)->evidence[0],
-        "drm_submitter@victim ended by signal 7, its last line: " + factory_.flaws.last_words);
+    EXPECT_EQ(row.find(Check::clients_released)->evidence[0],
+              "drm_submitter@victim ended by signal 7, its last line: " + factory_.flaws.end);
 
     factory_.flaws.last_words = R"({"state":"error","op":"AMDGPU_CS","errno":19})";
     EXPECT_EQ(failures(run_one()), Checks{}) << "an error is how it is told of the loss";
+}
+
+TEST_F(RunnerTest, ClientThatEndsForAnotherReasonWasNotReleased) {
+    for (const char* end : {R"({"state":"end","reason":"device","errno":133,"bad":0})",
+                            R"({"state":"end","reason":"device","errno":19,"bad":1})",
+                            R"({"state":"end","reason":"done","errno":0,"bad":0})", "Killed"}) {
+        factory_.flaws.end = end;
+        EXPECT_EQ(failures(run_one()), Checks{Check::clients_released}) << end;
+    }
+}
+
+TEST_F(RunnerTest, ClientThatDiedBeforeTheLossWasNotReleased) {
+    const std::vector<Step> steps = scenario_.steps;
+    const auto lost = std::find_if(steps.begin(), steps.end(), [](const Step& step) {
+        return std::holds_alternative<LoseStep>(step);
+    });
+    scenario_.steps.assign(steps.begin(), lost);
+    scenario_.steps.push_back(EmulateStep{{{"do", "vanish"}}, Role::victim});  // ends the jobs
+    scenario_.steps.insert(scenario_.steps.end(), lost, steps.end());
+    scenario_.checks = {Check::clients_released};
+    factory_.flaws.job_fails = true;
+    const RowResult row = run_one();
+    EXPECT_FALSE(row.find(Check::clients_released)->passed);
+    EXPECT_EQ(row.find(Check::clients_released)->evidence[0].substr(0, 46),
+              "drm_submitter@victim had ended before the loss");
+}
+
+TEST_F(RunnerTest, AfterAResetClientsMayGoOn) {
+    scenario_.steps = {StartStep{"drm_submitter", Role::victim, {}}, LoseStep{Loss::aer_fatal}};
+    scenario_.checks = {Check::clients_released};
+    factory_.flaws.clients_stay = true;
+    const RowResult row = run_one();
+    EXPECT_TRUE(row.find(Check::clients_released)->passed);
+    EXPECT_EQ(row.find(Check::clients_released)->value, "go on");
+    factory_.flaws.clients_stay = false;
+    factory_.flaws.end = R"({"state":"end","reason":"device","errno":62,"bad":0})";
+    EXPECT_TRUE(run_one().find(Check::clients_released)->passed) << "the reset took its job";
+    factory_.flaws.end = R"({"state":"end","reason":"device","errno":22,"bad":0})";
+    EXPECT_FALSE(run_one().find(Check::clients_released)->passed);
+}
+
+TEST_F(RunnerTest, StoppedClientIsJudgedByWhatItSaid) {
+    const TellStep tell{"drm_submitter@bystander", R"({"state":"error","errno":133})"};
+    scenario_.steps = {StartStep{"drm_submitter", Role::bystander, {}}, LoseStep{Loss::surprise},
+                       tell, StopStep{"drm_submitter@bystander"}, RecoverStep{}};
+    scenario_.checks = {Check::bystander};
+    EXPECT_EQ(run_one().find(Check::bystander)->evidence,
+              std::vector<std::string>{"drm_submitter@bystander: " + tell.line});
+    scenario_.steps.erase(scenario_.steps.begin() + 2);
+    EXPECT_TRUE(run_one().find(Check::bystander)->passed) << "nothing was wrong with it";
+    scenario_.checks = {};
+    scenario_.steps = {StartStep{"drm_submitter", Role::victim, {}},
+                       TellStep{"drm_submitter@victim", R"({"state":"progress","bad":1})"},
+                       StopStep{"drm_submitter@victim"}};
+    EXPECT_FALSE(run_one().find(Check::steps)->passed) << "wrong results are wrong everywhere";
 }
 
 TEST_F(RunnerTest, RemovalThatNeverReturnsIsNotFollowedByAReplug) {
@@ -589,18 +654,35 @@ TEST_F(RunnerTest, SoakAsksForLeaksInEachEighthCycleAndInTheLast) {
 }
 
 TEST_F(RunnerTest, SoakFindsWhatGrowsWithEachCycle) {
-    scenario_.cycles = 10;
-    factory_.flaws.slab_grows = 40;
+    scenario_.cycles = 16;
+    factory_.flaws.slab_grows = 1;
     std::vector<Row> rows;
-    for (unsigned cycle = 1; cycle <= 10; ++cycle) {
+    for (unsigned cycle = 1; cycle <= 16; ++cycle) {
         rows.push_back({&scenario_, nullptr, cycle});
     }
     const RunReport report = run_rows(rows);
-    ASSERT_EQ(report.rows.size(), 10U);
-    EXPECT_TRUE(report.rows[8].find(Check::no_leak)->passed) << "as much as a row may leave";
+    ASSERT_EQ(report.rows.size(), 16U);
+    EXPECT_TRUE(report.rows[14].find(Check::no_leak)->passed) << "as much as a row may leave";
+    EXPECT_EQ(report.rows[15].find(Check::no_leak)->evidence,
+              std::vector<std::string>{
+                  "slab drm_sched_fence grows: 26 objects, 11 cycles ago 15: 1.0 a cycle"});
+}
+
+TEST_F(RunnerTest, CachesAreCountedOnADebugKernelToo) {
+    scenario_.requires_.kernel_options = {"CONFIG_KASAN"};
+    factory_.options = {"CONFIG_KASAN"};
+    factory_.flaws.slab_grows = 17;
+    EXPECT_EQ(run_one().find(Check::no_leak)->evidence,
+              std::vector<std::string>{"slab drm_sched_fence: 27 objects, 10 before"});
+}
+
+TEST_F(RunnerTest, CachesGiveBackWhatIsFreeBeforeTheyAreCounted) {
+    factory_.flaws.shrink_fails = true;
+    const RowResult row = run_one();
     EXPECT_EQ(
-        report.rows[9].find(Check::no_leak)->evidence,
-        std::vector<std::string>{"slab drm_sched_fence grows: 290 objects, 2 cycles ago 210"});
+        row.find(Check::steps)->evidence,
+        std::vector<std::string>{"the caches of the guest could not be shrunk: sh: write error"});
+    EXPECT_FALSE(row.find(Check::no_leak)->passed);
 }
 
 TEST_F(RunnerTest, SoakGoesOnWithANewGuestWhenTheOldOneIsBeyondUse) {
