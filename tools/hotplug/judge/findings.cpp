@@ -16,7 +16,7 @@ namespace {
 using json = nlohmann::ordered_json;
 
 /// So many frames tell two stacks apart; below them is how the kernel came there.
-constexpr size_t kFramesOfKey = 5;
+constexpr size_t frames_of_key = 5;
 
 /// Numbers differ from run to run: times, addresses, counts.
 std::string without_numbers(const std::string& text) {
@@ -95,7 +95,7 @@ std::vector<std::string> ids_of(const FailedCycles& failed, const FindingGroup& 
 
 std::string Finding::key() const {
     std::string key = title;
-    for (size_t i = 0; i < std::min(kFramesOfKey, stack.size()); ++i) {
+    for (size_t i = 0; i < std::min(frames_of_key, stack.size()); ++i) {
         key += (i == 0 ? " | " : " < ") + stack[i];
     }
     return key;

@@ -8,17 +8,17 @@
 namespace hotplug {
 namespace {
 
-constexpr const char* kGpu = "0000:01:00.0";
+constexpr const char* gpu_bdf = "0000:01:00.0";
 
 GuestState guest() {
     GuestState state;
-    state.drm = {{"card0", "card", kGpu}, {"renderD128", "render", kGpu}};
+    state.drm = {{"card0", "card", gpu_bdf}, {"renderD128", "render", gpu_bdf}};
     KfdNode node;
     node.id = 1;
     node.gpu_id = 77;
     node.location_id = 0x100;
     state.kfd_nodes = {node};
-    state.pci = {{kGpu, 0x1002, 0x74a1, 0x120000, "amdgpu"}};
+    state.pci = {{gpu_bdf, 0x1002, 0x74a1, 0x120000, "amdgpu"}};
     state.slab = {{"drm_sched_fence", 10}, {"kmalloc-64", 10000}};
     state.drm_minor_max = 128;
     return state;
@@ -59,14 +59,14 @@ TEST(Leak, GpuThatIsGoneWithItsNodesIsADifferenceOnly) {
 
 TEST(Leak, MoreNodesAndHigherMinors) {
     GuestState after = guest();
-    after.drm.push_back({"renderD129", "render", kGpu});
+    after.drm.push_back({"renderD129", "render", gpu_bdf});
     after.drm_minor_max = 129;
     EXPECT_EQ(find_leaks(guest(), after).size(), 2U);
 }
 
 TEST(Leak, HigherMinorsAreNoneWhileTheOldOnesWereHeld) {
     GuestState after = guest();
-    after.drm = {{"card1", "card", kGpu}, {"renderD129", "render", kGpu}};
+    after.drm = {{"card1", "card", gpu_bdf}, {"renderD129", "render", gpu_bdf}};
     after.drm_minor_max = 129;
     EXPECT_EQ(find_leaks(guest(), after).size(), 1U);
     const Orphans held = {"renderD128"};
@@ -84,13 +84,13 @@ TEST(Leak, InstanceThatWasHeldExplainsTheMinorsOfOneGpu) {
     before.drm.push_back({"renderD136", "render", "0000:02:00.0"});
     before.drm_minor_max = 136;
     EXPECT_EQ(highest_allowed_minor(before, {"renderD128"}), 137U) << "not of both GPUs";
-    EXPECT_EQ(highest_allowed_minor(before, {"renderD128", "card0", kGpu}), 137U)
+    EXPECT_EQ(highest_allowed_minor(before, {"renderD128", "card0", gpu_bdf}), 137U)
         << "two nodes and /dev/kfd hold one instance";
     EXPECT_EQ(highest_allowed_minor(before, {"renderD128", "renderD140"}), 138U)
         << "a later instance was held as well";
     before.drm.push_back({"renderD129", "render", "amdgpu_xcp_0"});
     before.drm.push_back({"renderD137", "render", "amdgpu_xcp_1"});
-    EXPECT_EQ(highest_allowed_minor(before, {kGpu}), 138U) << "with its partition's";
+    EXPECT_EQ(highest_allowed_minor(before, {gpu_bdf}), 138U) << "with its partition's";
 }
 
 TEST(Leak, NodeThatIsStillHeldIsOne) {
