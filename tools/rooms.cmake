@@ -29,3 +29,12 @@ function(add_room target)
         gtest_discover_tests(${target}_test DISCOVERY_TIMEOUT 60)
     endif()
 endfunction()
+
+# never_sanitize(TARGET): for what runs in the guest. That is static, since the image need not have a library, and a sanitizer's runtime
+# cannot be linked so.
+function(never_sanitize target)
+    if(SANITIZE OR FUZZ)
+        target_compile_options(${target} PUBLIC -fno-sanitize=all)
+        target_link_options(${target} PUBLIC -fno-sanitize=all)
+    endif()
+endfunction()

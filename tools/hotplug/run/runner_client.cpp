@@ -6,37 +6,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <nlohmann/json.hpp>
+
+#include "hotplug/guest/client_table.h"
 
 namespace hotplug {
 
 namespace {
 
-constexpr auto kReadyDeadline = std::chrono::seconds(60);
-constexpr auto kStopDeadline = std::chrono::seconds(5);
-
-bool takes_node(const std::string& program) {
-    constexpr std::array<std::string_view, 9> programs = {
-        "always_valid",  "backlog", "drm_submitter", "holder", "importer",
-        "late_releaser", "peer",    "stray_writer",  "vk_copy"};
-    return std::find(programs.begin(), programs.end(), program) != programs.end();
-}
-
-bool takes_gpu_id(const std::string& program) {
-    constexpr std::array<std::string_view, 7> programs = {
-        "gpu_mover", "hsa_copy", "hsa_queue", "kfd_crowd", "kfd_heir", "kfd_pair", "svm_holder"};
-    return std::find(programs.begin(), programs.end(), program) != programs.end();
-}
+constexpr auto ready_deadline = std::chrono::seconds(60);
+constexpr auto stop_deadline = std::chrono::seconds(5);
 
 /// The first arguments of the programs that need a GPU.
-std::vector<std::string> gpu_arguments(const std::string& program, const GpuTarget& target) {
-    if (takes_node(program)) {
-        return {target.node};
-    }
-    if (takes_gpu_id(program)) {
-        return {"--gpu-id", std::to_string(target.gpu_id)};
+std::vector<std::string> gpu_arguments(const ClientDescription* client, const GpuTarget& target) {
+    switch (client == nullptr ? ClientDescription::Gpu::none : client->gpu) {
+        case ClientDescription::Gpu::node: return {target.node};
+        case ClientDescription::Gpu::gpu_id: return {"--gpu-id", std::to_string(target.gpu_id)};
+        case ClientDescription::Gpu::none: break;
     }
     return {};
 }
@@ -77,20 +64,15 @@ ClientLine parse_client_line(const std::string& text) {
     return line;
 }
 
-bool is_worker(const std::string& program) {
-    constexpr std::array<std::string_view, 6> programs = {"drm_submitter", "hsa_copy", "hsa_queue",
-                                                          "kfd_pair",      "mutant",   "vk_copy"};
-    return std::find(programs.begin(), programs.end(), program) != programs.end();
-}
-
-GuestClient::GuestClient(Testbed& bed, const StartStep& step, JobId job)
-    : bed_(&bed), name_(step.name()), role_(step.on), worker_(is_worker(step.program)), job_(job) {}
+GuestClient::GuestClient(Testbed& bed, const StartStep& step, bool worker, JobId job)
+    : bed_(&bed), name_(step.name()), role_(step.on), worker_(worker), job_(job) {}
 
 hp::Result<GuestClient> GuestClient::start(Testbed& bed, const StartStep& step,
                                            const GpuTarget& target,
                                            const std::vector<std::string>& options) {
+    const ClientDescription* described = find_client(step.program);
     std::vector<std::string> argv = {step.program};
-    for (const std::string& argument : gpu_arguments(step.program, target)) {
+    for (const std::string& argument : gpu_arguments(described, target)) {
         argv.push_back(argument);
     }
     argv.insert(argv.end(), options.begin(), options.end());
@@ -98,12 +80,12 @@ hp::Result<GuestClient> GuestClient::start(Testbed& bed, const StartStep& step,
     if (!job) {
         return tl::unexpected(job.error());
     }
-    GuestClient client(bed, step, *job);
+    GuestClient client(bed, step, described != nullptr && described->worker, *job);
     const std::string_view awaited_state = client.worker_ ? "progress" : "ready";
     const auto started = bed.wait_output(
         *job, 0, [&](const std::string& line) { return says(line, awaited_state); },
         fmt::format("{} to be {}", step.name(), client.worker_ ? "at work" : "ready"),
-        Deadline::after(kReadyDeadline));
+        Deadline::after(ready_deadline));
     if (!started) {
         return hp::fail(
             fmt::format("{}; its last line: {}", started.error().message, client.last_line()));
@@ -146,12 +128,12 @@ std::vector<std::string> stop_all(std::span<GuestClient> clients) {
                 told.emplace_back(&client, client.signal(signal));
             }
         }
-        const Deadline deadline = Deadline::for_cleanup(kStopDeadline);
+        const Deadline deadline = Deadline::for_cleanup(stop_deadline);
         for (const auto& [client, sent] : told) {
             // A refusal is no reason to give up: it may have ended, and the news be on its way.
             if (!client->wait_end(deadline)) {
                 stuck.push_back(sent ? fmt::format("{} did not end within {} s of SIGKILL",
-                                                   client->name(), kStopDeadline.count())
+                                                   client->name(), stop_deadline.count())
                                      : sent.error().message);
             }
         }

@@ -39,9 +39,6 @@ struct ClientLine {
 
 ClientLine parse_client_line(const std::string& text);
 
-/// Does the program work without end, report progress, and end when its GPU is lost?
-bool is_worker(const std::string& program);
-
 class GuestClient {
 public:
     /// Starts it on `target` and waits until it is ready, a worker until it has done something.
@@ -51,6 +48,7 @@ public:
 
     const std::string& name() const { return name_; }
     Role role() const { return role_; }
+    /// See ClientDescription.
     bool worker() const { return worker_; }
     int pid() const { return bed_->job(job_).pid; }
 
@@ -80,7 +78,7 @@ public:
     hp::Result<void> wait_progress(Deadline deadline);
 
 private:
-    GuestClient(Testbed& bed, const StartStep& step, JobId job);
+    GuestClient(Testbed& bed, const StartStep& step, bool worker, JobId job);
 
     Testbed* bed_;
     std::string name_;

@@ -17,6 +17,8 @@
 #include <sstream>
 #include <stdexcept>
 
+#include "hotplug/scenario/client_rules.h"
+
 namespace hotplug {
 
 namespace {
@@ -537,14 +539,23 @@ void check_order(const std::vector<Step>& steps, const std::string& where) {
     }
 }
 
+void check_clients(const Scenario& scenario, const std::vector<Step>& steps,
+                   const std::string& where) {
+    if (const auto mistake = find_client_mistake(steps, scenario.requires_.programs)) {
+        throw Refusal(fmt::format("{}: {}", where, *mistake));
+    }
+}
+
 void check_scenario(const Scenario& scenario) {
     if (scenario.variants.empty()) {
         check_order(scenario.steps, "/steps");
+        check_clients(scenario, scenario.steps, "/steps");
     }
     for (const Variant& variant : scenario.variants) {
         std::vector<Step> steps = variant.steps;
         steps.insert(steps.end(), scenario.steps.begin(), scenario.steps.end());
         check_order(steps, "/variants/" + variant.name);
+        check_clients(scenario, steps, "/variants/" + variant.name);
     }
     const auto draws = [](const Step& step) {
         const auto* lose = std::get_if<LoseStep>(&step);

@@ -172,6 +172,12 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps: step 'stop a@victim' names a client that no step before"},
         Bad{STEPS(R"({"start": "a"}, {"start": "a"})"),
             "x.json: /steps: step 'start a@victim' starts a client a second time"},
+        Bad{STEPS(R"({"start": "holdr"})"),
+            "x.json: /steps: step 'start holdr@victim': 'holdr' is no client of ours, nor named in "
+            "/requires/programs; did you mean 'holder'?"},
+        Bad{SCENARIO(
+                R"("variants": {"v": [{"start": "holder", "options": ["--all"]}]}, "steps": [])"),
+            "x.json: /variants/v: step 'start holder@victim': holder has no option '--all'"},
         Bad{SCENARIO(R"("variants": {"v": [{"lose": "hang"}]}, "steps": [{"lose": "hang"}])"),
             "x.json: /variants/v: step 'lose hang' loses a GPU that is lost already"},
         Bad{SCENARIO(R"("variants": {"v": {"steps": []}}, "steps": [])"),

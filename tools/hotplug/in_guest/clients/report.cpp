@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -35,7 +36,12 @@ void write_line(const std::string& line) {
 }  // namespace
 
 void Reporter::say(const char* state, json members) {
-    members["client"] = client_;
+    if (!reports(client_, state)) {
+        std::fprintf(stderr, "%s describes no state '%s'\n", std::string(client_.name).c_str(),
+                     state);
+        std::abort();
+    }
+    members["client"] = client_.name;
     members["state"] = state;
     members["time_us"] = now_us();
     write_line(format_json_line(members) + '\n');
@@ -46,7 +52,9 @@ void Reporter::done(bool good) {
     ++done_;
     bad_ += good ? 0 : 1;
     const auto now = Clock::now();
-    if (now - last_progress_ >= pace) {
+    // Who is killed has no last line: that something was wrong is said when it is seen.
+    const bool news = !good && bad_ == 1;
+    if (news || now - last_progress_ >= pace) {
         last_progress_ = now;
         say("progress", {{"done", done_}, {"bad", bad_}});
     }

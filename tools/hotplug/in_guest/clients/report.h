@@ -10,22 +10,23 @@
 #include <string>
 #include <utility>
 
+#include "hotplug/in_guest/clients/description.h"
 #include "hotplug/in_guest/clients/io.h"
 
 namespace hp::clients {
 
 class Reporter {
 public:
-    explicit Reporter(std::string client) : client_(std::move(client)) {}
+    explicit Reporter(const Description& client) : client_(client) {}
 
-    /// One line with any state.
+    /// One line. A state that the client does not describe is a mistake in it, and aborts it.
     void say(const char* state, nlohmann::json members = nlohmann::json::object());
 
     void ready(nlohmann::json members = nlohmann::json::object()) {
         say("ready", std::move(members));
     }
 
-    /// Counts a result. Said at most ten times a second.
+    /// Counts a result. Said at most ten times a second, and with the first that is bad.
     void done(bool good);
     std::uint64_t done_count() const { return done_; }
 
@@ -39,7 +40,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
 
-    std::string client_;
+    const Description& client_;
     std::uint64_t done_ = 0;
     std::uint64_t bad_ = 0;
     Clock::time_point last_progress_{};

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: what a client's lines say, and when. Thread: one.
 #include "hotplug/in_guest/clients/report.h"
 
 #include <gtest/gtest.h>
@@ -10,6 +11,8 @@ namespace hp::clients {
 namespace {
 
 using nlohmann::json;
+
+const Description client = {.name = "c", .purpose = "Is tested", .states = {{"seen", "a sight"}}};
 
 template <typename Action>
 std::vector<json> lines_of(Action action) {
@@ -24,7 +27,7 @@ std::vector<json> lines_of(Action action) {
 }
 
 TEST(Reporter, EveryLineNamesClientStateAndTime) {
-    const auto lines = lines_of([] { Reporter("c").ready({{"node", "n"}}); });
+    const auto lines = lines_of([] { Reporter(client).ready({{"node", "n"}}); });
     ASSERT_EQ(lines.size(), 1u);
     EXPECT_EQ(lines[0]["client"], "c");
     EXPECT_EQ(lines[0]["state"], "ready");
@@ -32,9 +35,27 @@ TEST(Reporter, EveryLineNamesClientStateAndTime) {
     EXPECT_GT(lines[0]["time_us"], 0);
 }
 
+TEST(Reporter, OnlyStatesThatTheClientDescribes) {
+    const auto lines = lines_of([] { Reporter(client).say("seen"); });
+    ASSERT_EQ(lines.size(), 1u);
+    EXPECT_EQ(lines[0]["state"], "seen");
+    EXPECT_DEATH(Reporter(client).say("unseen"), "c describes no state 'unseen'");
+}
+
+TEST(Reporter, TheFirstBadResultIsSaidAtOnce) {
+    const auto lines = lines_of([] {
+        Reporter report(client);
+        report.done(true);
+        report.done(false);
+        report.done(false);
+    });
+    ASSERT_EQ(lines.size(), 2u);
+    EXPECT_EQ(lines[1]["bad"], 1);
+}
+
 TEST(Reporter, ProgressIsRare) {
     const auto lines = lines_of([] {
-        Reporter report("c");
+        Reporter report(client);
         for (int i = 0; i < 1000; ++i) {
             report.done(true);
         }
@@ -47,7 +68,7 @@ TEST(Reporter, ProgressIsRare) {
 
 TEST(Reporter, EachErrorIsSaidOnce) {
     const auto lines = lines_of([] {
-        Reporter report("c");
+        Reporter report(client);
         for (int i = 0; i < 3; ++i) {
             report.error({"AMDGPU_CS", ENODEV});
             report.error({"AMDGPU_CS", ETIME}, {{"ring", i}});
@@ -65,13 +86,13 @@ TEST(Reporter, TheEndCountsAndDecidesTheExitStatus) {
     int bad_status = -1;
     int lost_status = -1;
     const auto lines = lines_of([&] {
-        Reporter good("good");
+        Reporter good(client);
         good.done(true);
         good_status = good.end("done");
-        Reporter bad("bad");
+        Reporter bad(client);
         bad.done(false);
         bad_status = bad.end("done");
-        lost_status = Reporter("lost").end("device", {"AMDGPU_CS", ENODEV});
+        lost_status = Reporter(client).end("device", {"AMDGPU_CS", ENODEV});
     });
     EXPECT_EQ(good_status, 0);
     EXPECT_NE(bad_status, 0);

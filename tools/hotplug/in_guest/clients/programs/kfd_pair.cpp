@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -20,11 +19,19 @@
 #include "hotplug/in_guest/clients/kfd_device.h"
 #include "hotplug/in_guest/clients/kfd_topology.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "kfd_pair",
+    .purpose = "Keeps queues of two GPUs busy, and goes on with one when it loses the other",
+    .worker = true,
+    .states = {{"verified", "whether it was told of the loss, and what the lost GPU answers"}},
+};
 
 /// One slice of waiting; between slices the client looks whether it shall end.
 constexpr std::chrono::milliseconds wait_slice{500};
@@ -41,9 +48,7 @@ public:
 
     KfdDevice& device() { return device_; }
     void submit(const SignalEvent* event);
-    bool completed() const {
-        return std::atomic_ref(completion().value).load(std::memory_order_acquire) <= 0;
-    }
+    bool completed() const { return value() <= 0; }
 
 private:
     Side(KfdDevice device, KfdMemory signals, AqlQueue queue)
@@ -54,6 +59,9 @@ private:
 
     static constexpr std::size_t dependency_at = 64;
 
+    std::int64_t value() const {
+        return std::atomic_ref(completion().value).load(std::memory_order_acquire);
+    }
     AmdSignal& completion() const { return *signals_.at<AmdSignal>(0); }
 
     KfdDevice device_;
@@ -172,7 +180,7 @@ void Pair::verify(Reporter& report) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("kfd_pair");
+    Reporter report(self);
     auto first = Side::create(options.gpu_id);
     if (!first) {
         return report.end("device", first.error());
@@ -201,11 +209,16 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps queues of two GPUs busy, and goes on with one when it loses the other");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
-    app.add_option("--other", options.other_id, "gpu_id of the GPU that may be lost")->required();
-    CLI11_PARSE(app, argc, argv);
+    program.add_gpu_id(options.gpu_id)->required();
+    app.add_option("--other", options.other_id, "gpu_id of the GPU that may be lost")
+        ->type_name("ID")
+        ->required();
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

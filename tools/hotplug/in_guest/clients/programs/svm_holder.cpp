@@ -12,7 +12,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -27,12 +26,21 @@
 #include "hotplug/in_guest/clients/kfd_topology.h"
 #include "hotplug/in_guest/clients/line_input.h"
 #include "hotplug/in_guest/clients/mapping.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "svm_holder",
+    .purpose = "Keeps managed memory that a GPU uses, and reads it when told to",
+    .states = {{"not_moved", "pages are not where they have to be"},
+               {"child_read", "what the child has read"},
+               {"read", "what has been read"}},
+};
 
 constexpr std::size_t page_size = 4096;
 
@@ -195,7 +203,7 @@ IoResult<Pages> Child::read() {
 }
 
 int run_client(const Options& options) {
-    Reporter report("svm_holder");
+    Reporter report(self);
     const auto node = find_kfd_node("/sys/class/kfd/kfd/topology", options.gpu_id);
     if (!node) {
         return report.end("device", {"no such gpu_id in the topology", ENODEV});
@@ -255,20 +263,27 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps managed memory that a GPU uses, and reads it when told to");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
-    app.add_option("--size-mib", options.size_mib, "size of the memory")->check(CLI::Range(1, 256));
+    program.add_gpu_id(options.gpu_id)->required();
+    app.add_option("--size-mib", options.size_mib, "size of the memory")
+        ->type_name("MiB")
+        ->check(CLI::Range(1, 256));
     app.add_option("--in", options.place, "where the memory is: vram or system")
+        ->type_name("PLACE")
         ->transform(CLI::CheckedTransformer(std::map<std::string, hp::clients::Place>{
             {"vram", hp::clients::Place::vram}, {"system", hp::clients::Place::system}}));
     app.add_option("--content", options.content, "what is right to find: kept, zeroed or either")
+        ->type_name("CONTENT")
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, hp::clients::Content>{{"kept", hp::clients::Content::kept},
                                                         {"zeroed", hp::clients::Content::zeroed},
                                                         {"either", hp::clients::Content::either}}));
     app.add_flag("--forked", options.forked, "a stopped child has the memory, too");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

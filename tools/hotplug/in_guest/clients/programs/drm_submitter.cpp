@@ -3,7 +3,6 @@
 // through GPUVM and compares results. Thread: one. Not modelled: shaders.
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <limits>
@@ -11,12 +10,20 @@
 
 #include "hotplug/in_guest/clients/command_buffer.h"
 #include "hotplug/in_guest/clients/drm_device.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "drm_submitter",
+    .purpose = "Keeps a GPU's compute and SDMA rings busy and compares the results",
+    .worker = true,
+    .states = {{"fence", "a fence that ended with an error"}},
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -212,7 +219,7 @@ IoResult<void> Submitter::wait_alone(Reporter& report, const abi::Fence& fence) 
 
 int run_client(const std::string& node, std::uint64_t count, double seconds,
                std::chrono::milliseconds pause, bool watch_fences, bool graphics) {
-    Reporter report("drm_submitter");
+    Reporter report(self);
     auto device = DrmDevice::open(node);
     if (!device) {
         return report.end("device", device.error());
@@ -237,22 +244,28 @@ int run_client(const std::string& node, std::uint64_t count, double seconds,
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps a GPU's compute and SDMA rings busy and compares the results");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
     unsigned pause_ms = 0;
     bool watch_fences = false;
     bool graphics = false;
-    app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--count", count, "end after so many submissions");
-    app.add_option("--seconds", seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
+    program.add_node(node);
+    app.add_option("--count", count, "end after so many submissions")->type_name("SUBMISSIONS");
+    app.add_option("--seconds", seconds, "end after so long")
+        ->type_name("s")
+        ->check(CLI::Range(0.0, 1e9));
     app.add_option("--pause", pause_ms, "milliseconds between rounds of a compute and a copy job")
+        ->type_name("ms")
         ->check(CLI::Range(0, 60'000));
     app.add_flag("--watch-fences", watch_fences,
                  "wait for each submission by its sync_file, and say when one fails");
     app.add_flag("--graphics", graphics, "use the graphics rings instead of the compute rings");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(node, count, seconds, std::chrono::milliseconds(pause_ms),
                                    watch_fences, graphics);

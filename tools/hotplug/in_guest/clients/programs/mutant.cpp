@@ -4,19 +4,25 @@
 // nodes go, which it is told by uevent, it does what its options say.
 // Thread: one.
 // Not modelled: a GPU. It opens none, so that no driver can be blamed for what it says.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <string>
 #include <thread>
 
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/uevents.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "mutant",
+    .purpose = "Does no work, and ends wrongly when a GPU is lost",
+    .worker = true,
+};
 
 using std::chrono::milliseconds;
 
@@ -66,7 +72,7 @@ int go_on(const Options& options, Reporter& report) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("mutant");
+    Reporter report(self);
     auto uevents = Uevents::open();
     if (!uevents) {
         return report.end("system", uevents.error());
@@ -95,7 +101,6 @@ int run_client(const Options& options) {
         report.error({"mutant", options.report_error});
     }
     if (options.bad) {
-        std::this_thread::sleep_for(pace);  // or its line would come too soon to be said
         report.done(false);
     }
     if (options.never || options.still) {
@@ -108,19 +113,25 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Does no work, and ends wrongly when a GPU is lost");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
     app.add_flag("--early", options.early, "end before anything is lost");
     app.add_flag("--never", options.never, "do not end");
     app.add_flag("--still", options.still, "do not end, and make no progress");
     app.add_flag("--bad", options.bad, "have a wrong result");
-    app.add_option("--after-ms", options.after_ms, "do all of it that much later");
-    app.add_option("--reason", options.reason, "of the end")->capture_default_str();
-    app.add_option("--errno", options.error, "of the end")->capture_default_str();
-    app.add_option("--error", options.report_error, "say an error of this errno");
+    app.add_option("--after-ms", options.after_ms, "do all of it that much later")->type_name("ms");
+    app.add_option("--reason", options.reason, "of the end")->type_name("REASON");
+    app.add_option("--errno", options.error, "of the end")->type_name("ERRNO");
+    app.add_option("--error", options.report_error, "say an error of this errno")
+        ->type_name("ERRNO");
     app.add_flag("--sigbus", options.sigbus, "say that SIGBUS was caught");
-    app.add_option("--signal", options.signal, "end by this signal")->check(CLI::Range(1, 64));
-    CLI11_PARSE(app, argc, argv);
+    app.add_option("--signal", options.signal, "end by this signal")
+        ->type_name("SIGNAL")
+        ->check(CLI::Range(1, 64));
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

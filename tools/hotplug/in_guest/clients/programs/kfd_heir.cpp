@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstdint>
@@ -23,6 +22,7 @@
 #include "hotplug/in_guest/clients/kfd_device.h"
 #include "hotplug/in_guest/clients/kfd_topology.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/smi_events.h"
@@ -31,6 +31,13 @@
 namespace hp::clients {
 namespace {
 
+const Description self{
+    .name = "kfd_heir",
+    .purpose = "Uses a GPU in a process whose files a child inherits, and uses when it is told",
+    .states = {{"orphaned", "the process that used the GPU is dead"},
+               {"used", "what came of using each inherited file"}},
+};
+
 /// What the child tells: once when it has the files, then after each use of them.
 struct Word {
     pid_t heir = 0;
@@ -38,6 +45,7 @@ struct Word {
     int error = 0;
     int kfd_error = 0;
     int drm_error = 0;
+    int smi_error = 0;
     std::array<char, 1024> smi_events{};
 };
 static_assert(sizeof(Word) < 4096, "written to a pipe at once");
@@ -117,7 +125,7 @@ Word use(const Estate& estate) {
     info.return_size = sizeof ip;
     info.query = abi::AMDGPU_INFO_HW_IP_INFO;
     word.drm_error = error_of(estate.device.drm_fd(), abi::DRM_IOCTL_AMDGPU_INFO, info);
-    // It never waits; without an event it fails, and there is no text.
+    // It never waits: without an event it fails with EAGAIN, and there is no text.
     (void)!::read(estate.smi.get(), word.smi_events.data(), word.smi_events.size() - 1);
     return word;
 }
@@ -236,8 +244,9 @@ IoResult<void> Family::ask(Reporter& report, bool lost) {
     }
     const bool told = tells_of_loss(word->smi_events.data(), gpu_id_);
     // KFD serves the process that opened it, and nobody else.
-    const std::array<bool, 3> right = {word->kfd_error == EBADF,
-                                       word->drm_error == (lost ? ENODEV : 0), told == lost};
+    const std::array<bool, 4> right = {word->kfd_error == EBADF,
+                                       word->drm_error == (lost ? ENODEV : 0), word->smi_error == 0,
+                                       told == lost};
     unsigned bad = 0;
     for (const bool good : right) {
         report.done(good);
@@ -245,6 +254,7 @@ IoResult<void> Family::ask(Reporter& report, bool lost) {
     }
     report.say("used", {{"kfd_errno", word->kfd_error},
                         {"drm_errno", word->drm_error},
+                        {"smi_errno", word->smi_error},
                         {"smi_events", word->smi_events.data()},
                         {"bad", bad}});
     return {};
@@ -279,7 +289,7 @@ IoResult<Family> make_family(std::uint32_t gpu_id) {
 }
 
 int run_client(std::uint32_t gpu_id) {
-    Reporter report("kfd_heir");
+    Reporter report(self);
     auto family = make_family(gpu_id);
     if (!family) {
         return report.end("device", family.error());
@@ -312,10 +322,12 @@ int run_client(std::uint32_t gpu_id) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Uses a GPU in a process whose files a child inherits, and uses when it is told");
+    hp::clients::Program program(hp::clients::self);
     std::uint32_t gpu_id = 0;
-    app.add_option("--gpu-id", gpu_id, "gpu_id of KFD's topology")->required();
-    CLI11_PARSE(app, argc, argv);
+    program.add_gpu_id(gpu_id)->required();
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(gpu_id);
 }

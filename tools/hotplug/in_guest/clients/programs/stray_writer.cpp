@@ -3,18 +3,23 @@
 // mapped, and whose second one writes to its buffer. The fence of both must signal, for a fault
 // without retry loses the write and not the job, and the second write must be seen. Thread: one.
 // Not modelled: what the driver says of the fault, which the scenario looks for in the kernel log.
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
 #include <string>
 
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "stray_writer",
+    .purpose = "Writes to where nothing is mapped for the GPU, and then to where something is",
+};
 
 constexpr std::chrono::seconds patience{60};
 constexpr std::uint32_t stray_value = 0x57a75;
@@ -41,7 +46,7 @@ IoResult<std::uint32_t> write(SmallJob& job, std::uint64_t address, std::uint32_
 }
 
 int run_client(const Options& options) {
-    Reporter report("stray_writer");
+    Reporter report(self);
     auto job = SmallJob::create(options.node);
     if (!job) {
         return report.end("device", job.error());
@@ -64,11 +69,15 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Writes to where nothing is mapped for the GPU, and then to where something is");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--address", options.address, "GPU virtual address of the stray write");
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(options.node);
+    app.add_option("--address", options.address, "GPU virtual address of the stray write")
+        ->type_name("ADDRESS");
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

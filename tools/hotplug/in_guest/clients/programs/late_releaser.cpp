@@ -5,17 +5,23 @@
 // so that nearly all of the time one buffer is on its way out. Thread: one.
 #include <sched.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "hotplug/in_guest/clients/drm_device.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "late_releaser",
+    .purpose = "Releases GTT buffers from the moment on that their GPU is gone",
+    .states = {{"releasing", "the GPU is gone, and its buffers go"}},
+};
 
 struct Options {
     std::string node;
@@ -43,7 +49,7 @@ IoResult<std::vector<Fd>> allocate(DrmDevice& device, const Options& options) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("late_releaser");
+    Reporter report(self);
     auto device = DrmDevice::open(options.node);
     if (!device) {
         return report.end("device", device.error());
@@ -54,7 +60,8 @@ int run_client(const Options& options) {
     }
     report.ready({{"buffers", options.count}, {"mib_each", options.size_mib}});
     // Nothing tells a client of the loss: asking, without a pause, is the way to be early.
-    while (device->ring_count(abi::AMDGPU_HW_IP_COMPUTE)) {
+    auto rings = device->ring_count(abi::AMDGPU_HW_IP_COMPUTE);
+    for (; rings; rings = device->ring_count(abi::AMDGPU_HW_IP_COMPUTE)) {
         if (stop_wanted()) {
             return report.end("signal");
         }
@@ -72,12 +79,19 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Releases GTT buffers from the moment on that their GPU is gone");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--count", options.count, "buffers")->check(CLI::Range(1, 4096));
-    app.add_option("--size-mib", options.size_mib, "size of each")->check(CLI::Range(1, 1024));
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(options.node);
+    app.add_option("--count", options.count, "buffers")
+        ->type_name("BUFFERS")
+        ->check(CLI::Range(1, 4096));
+    app.add_option("--size-mib", options.size_mib, "size of each")
+        ->type_name("MiB")
+        ->check(CLI::Range(1, 1024));
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

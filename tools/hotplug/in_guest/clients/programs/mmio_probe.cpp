@@ -6,7 +6,6 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -16,12 +15,19 @@
 
 #include "hotplug/in_guest/clients/io.h"
 #include "hotplug/in_guest/clients/mapping.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "mmio_probe",
+    .purpose = "Times single accesses to a BAR",
+    .states = {{"result", "the value written, or the times measured"}},
+};
 
 using nlohmann::json;
 
@@ -80,7 +86,7 @@ json time_accesses(std::uint64_t count, Reporter& report, Access access) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("mmio_probe");
+    Reporter report(self);
     const auto mapping = map_page(options);
     if (!mapping) {
         return report.end("device", mapping.error());
@@ -107,16 +113,27 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Times single accesses to a BAR");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("bdf", options.bdf, "PCI address, as 0000:01:00.0")->required();
-    app.add_option("bar", options.bar, "number of the BAR")->required()->check(CLI::Range(0, 5));
-    app.add_option("--offset", options.offset, "byte offset of the dword (0x... for hex)");
+    app.add_option("bdf", options.bdf, "PCI address, as 0000:01:00.0")
+        ->type_name("BDF")
+        ->required();
+    app.add_option("bar", options.bar, "number of the BAR")
+        ->type_name("BAR")
+        ->required()
+        ->check(CLI::Range(0, 5));
+    app.add_option("--offset", options.offset, "byte offset of the dword (0x... for hex)")
+        ->type_name("BYTES");
     app.add_option("--count", options.count, "how many accesses of each kind")
+        ->type_name("ACCESSES")
         ->check(CLI::PositiveNumber);
     app.add_flag("--write", options.write, "time writes too: the value read is written back");
-    app.add_option("--set", options.set, "write this value instead of timing (0x... for hex)");
-    CLI11_PARSE(app, argc, argv);
+    app.add_option("--set", options.set, "write this value instead of timing (0x... for hex)")
+        ->type_name("DWORD");
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/stat.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -21,12 +20,20 @@
 #include <vector>
 
 #include "hotplug/in_guest/clients/copy_pieces.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/vulkan_device.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "vk_copy",
+    .purpose = "Fills and copies buffers through Vulkan and compares the bytes",
+    .worker = true,
+    .needs = {"image part graphics"},
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -172,7 +179,7 @@ VulkanResult<const char*> run(const VulkanDevice& device, Copier& copier, Report
 }
 
 int run_client(const std::string& node, const Limits& limits, bool until_lost) {
-    Reporter report("vk_copy");
+    Reporter report(self);
     struct stat status {};
     if (::stat(node.c_str(), &status) != 0) {
         return report.end("device", {"stat", errno});
@@ -213,20 +220,26 @@ int run_client(const std::string& node, const Limits& limits, bool until_lost) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Fills and copies buffers through Vulkan and compares the bytes");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
     unsigned pause_ms = 0;
     bool until_lost = false;
-    app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--count", count, "end after so many rounds");
-    app.add_option("--seconds", seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
+    program.add_node(node);
+    app.add_option("--count", count, "end after so many rounds")->type_name("ROUNDS");
+    app.add_option("--seconds", seconds, "end after so long")
+        ->type_name("s")
+        ->check(CLI::Range(0.0, 1e9));
     app.add_option("--pause", pause_ms, "milliseconds between rounds")
+        ->type_name("ms")
         ->check(CLI::Range(0, 60'000));
     app.add_flag("--until-lost", until_lost,
                  "end well when, and only when, the driver says VK_ERROR_DEVICE_LOST");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     using Clock = hp::clients::Clock;
     const auto span =

@@ -5,7 +5,6 @@
 // fails with ENODEV, and one that does not name it, as user queues do not, finds nothing at its
 // address. With --unnamed no submission names it at all. Thread: one. Not modelled: which page
 // tables there are, only what they lead to.
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,12 +15,22 @@
 #include "hotplug/in_guest/clients/command_buffer.h"
 #include "hotplug/in_guest/clients/drm_device.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "peer",
+    .purpose = "Lets a GPU work on a buffer of another one, and tells later what is left of it",
+    .states = {{"gone", "the buffer is something else now"},
+               {"named", "what a submission gave that named the buffer"},
+               {"unnamed", "what a copy gave that did not"},
+               {"not_shared", "the copy before the loss was wrong"}},
+};
 
 constexpr std::uint64_t buffer_size = 1u << 20;
 constexpr std::uint32_t pattern = 0x600d600d;
@@ -139,7 +148,7 @@ IoResult<void> verify(Reporter& report, const Pair& pair, bool named_too) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("peer");
+    Reporter report(self);
     auto pair = make_pair(options);
     if (!pair) {
         return report.end("device", pair.error());
@@ -174,17 +183,23 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     using namespace hp::clients;
-    CLI::App app("Lets a GPU work on a buffer of another one, and tells later what is left of it");
+    Program program(self);
+    CLI::App& app = program.app();
     Options options;
-    app.add_option("owner", options.owner, "render node of the buffer's GPU")->required();
-    app.add_option("peer", options.peer, "render node of the GPU that imports it")->required();
+    program.add_node(options.owner);
+    app.add_option("peer", options.peer, "render node of the GPU that imports it")
+        ->type_name("NODE")
+        ->required();
     app.add_option("--domain", options.domain, "vram or gtt: where the buffer is")
+        ->type_name("DOMAIN")
         ->transform(CLI::CheckedTransformer(std::map<std::string, std::uint64_t>{
             {"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}}));
     app.add_flag("--unnamed", options.unnamed, "let no submission name the buffer");
     app.add_flag("--until-gone", options.until_gone,
                  "look again and again until the buffer is something else");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     handle_signals();
     return run_client(options);
 }

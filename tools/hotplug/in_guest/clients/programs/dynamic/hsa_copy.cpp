@@ -8,7 +8,6 @@
 #include <poll.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -24,11 +23,21 @@
 
 #include "hotplug/in_guest/clients/hsa_runtime.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "hsa_copy",
+    .purpose = "Runs barrier packets and copies by SDMA through ROCr, without end",
+    .worker = true,
+    .states = {{"lost", "ROCr has told of the loss"},
+               {"closing", "why it ends; what it has goes now"}},
+    .needs = {"libhsa-runtime64.so.1"},
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -347,7 +356,7 @@ void tell(Reporter& report, const hsa::Error& error) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("hsa_copy");
+    Reporter report(self);
     auto runtime = hsa::Runtime::open(!options.unhandled);
     if (!runtime) {
         tell(report, runtime.error());
@@ -376,17 +385,23 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Runs barrier packets and copies by SDMA through ROCr, without end");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
     auto* gpu = app.add_option_group("the GPU");
-    gpu->add_option("--gpu-id", options.gpu.gpu_id, "gpu_id of KFD's topology");
-    gpu->add_option("--bdf", options.gpu.bdf, "its PCI address: 0000:01:00.0");
+    program.add_gpu_id(options.gpu.gpu_id, gpu);
+    gpu->add_option("--bdf", options.gpu.bdf, "its PCI address: 0000:01:00.0")->type_name("BDF");
     gpu->require_option(1);
-    app.add_option("--count", options.count, "end after so many rounds");
-    app.add_option("--size-kib", options.size_kib, "of a copy")->check(CLI::Range(1, 1 << 20));
-    app.add_option("--patience", options.patience_s, "end when a round's step takes more seconds");
+    app.add_option("--count", options.count, "end after so many rounds")->type_name("ROUNDS");
+    app.add_option("--size-kib", options.size_kib, "of a copy")
+        ->type_name("KiB")
+        ->check(CLI::Range(1, 1 << 20));
+    app.add_option("--patience", options.patience_s, "end when a round's step takes more seconds")
+        ->type_name("s");
     app.add_flag("--unhandled", options.unhandled, "leave it to ROCr what the loss of a GPU does");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

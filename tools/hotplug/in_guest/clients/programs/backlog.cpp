@@ -6,19 +6,25 @@
 #include <linux/sync_file.h>
 #include <poll.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <string>
 #include <vector>
 
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "backlog",
+    .purpose = "Submits more than a ring takes, and tells later what became of it",
+    .states = {{"fences", "how many fences have signalled, and the status of the last"}},
+};
 
 struct Options {
     std::string node;
@@ -79,7 +85,7 @@ IoResult<bool> all_ended(Reporter& report, const Backlog& backlog,
 }
 
 int run_client(const Options& options) {
-    Reporter report("backlog");
+    Reporter report(self);
     const auto backlog = pile_up(options);
     if (!backlog) {
         return report.end("device", backlog.error());
@@ -101,12 +107,18 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Submits more than a ring takes, and tells later what became of it");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--count", options.count, "submissions")->check(CLI::Range(1, 1024));
-    app.add_option("--patience-ms", options.patience_ms, "how long a fence may take when asked");
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(options.node);
+    app.add_option("--count", options.count, "submissions")
+        ->type_name("SUBMISSIONS")
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--patience-ms", options.patience_ms, "how long a fence may take when asked")
+        ->type_name("ms");
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

@@ -7,7 +7,6 @@
 // again. Thread: one. Not modelled: contents of the buffer.
 #include <fcntl.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
 #include <cstdint>
@@ -19,12 +18,22 @@
 
 #include "hotplug/in_guest/clients/drm_device.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "testing/selftests/drivers/gpu/amdgpu_hotplug/test_modules/dma_buf_importer.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "importer",
+    .purpose = "Exports a buffer to a device that works on it, and tells later how that ended",
+    .states = {{"wrong_memory", "the device reads something else before the loss"},
+               {"verified", "what the device has of the buffer after the loss"},
+               {"mapped_again", "what a new mapping gives after the loss"}},
+    .needs = {"module dma_buf_importer"},
+};
 
 constexpr std::uint64_t buffer_size = 1u << 20;
 
@@ -179,7 +188,7 @@ IoResult<void> verify(Reporter& report, Shared& shared, const Options& options) 
 }
 
 int run_client(const Options& options) {
-    Reporter report("importer");
+    Reporter report(self);
     auto shared = share(options);
     if (!shared) {
         return report.end("device", shared.error());
@@ -209,20 +218,25 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     using namespace hp::clients;
-    CLI::App app("Exports a buffer to a device that works on it, and tells later how that ended");
+    Program program(self);
+    CLI::App& app = program.app();
     Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
+    program.add_node(options.node);
     app.add_option("--domain", options.domain, "vram or gtt: where the buffer is")
+        ->type_name("DOMAIN")
         ->transform(CLI::CheckedTransformer(std::map<std::string, std::uint64_t>{
             {"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}}));
     app.add_option("--mode", options.mode, "what kind of importer the device is")
+        ->type_name("MODE")
         ->transform(CLI::CheckedTransformer(
             std::map<std::string, dma_buf_importer_mode>{{"dynamic", DMA_BUF_IMPORTER_DYNAMIC},
                                                          {"late", DMA_BUF_IMPORTER_LATE},
                                                          {"pinned", DMA_BUF_IMPORTER_PINNED},
                                                          {"static", DMA_BUF_IMPORTER_STATIC}}));
     app.add_flag("--edu", options.edu, "QEMU's edu makes the accesses");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     handle_signals();
     return run_client(options);
 }

@@ -3,17 +3,22 @@
 // standard input ends. Closing the node frees them in the order of their handles; the newest one
 // gets the lowest handle, so that the last on the LRU list is freed first.
 // Thread: one.
-#include <CLI/CLI.hpp>
 #include <string>
 #include <vector>
 
 #include "hotplug/in_guest/clients/drm_device.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "always_valid",
+    .purpose = "Keeps buffers of the bulk move of a GPU's address space",
+};
 
 constexpr unsigned kept = 4;
 constexpr std::uint64_t buffer_size = 1u << 20;
@@ -48,7 +53,7 @@ IoResult<std::vector<BufferObject>> create_in_awkward_order(DrmDevice& device) {
 }
 
 int run_client(const std::string& node) {
-    Reporter report("always_valid");
+    Reporter report(self);
     auto device = DrmDevice::open(node);
     if (!device) {
         return report.end("device", device.error());
@@ -69,10 +74,12 @@ int run_client(const std::string& node) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps buffers of the bulk move of a GPU's address space");
+    hp::clients::Program program(hp::clients::self);
     std::string node;
-    app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(node);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(node);
 }

@@ -6,14 +6,19 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
-
 #include "hotplug/in_guest/clients/io.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "kfd_monitor",
+    .purpose = "Has /dev/kfd open, uses no GPU, and tells which signals it gets",
+    .states = {{"signal", "a signal that it got"}},
+};
 
 /// Signals are taken from a descriptor rather than by a handler: a blocked SIGBUS kills nobody, and
 /// none is missed.
@@ -32,7 +37,7 @@ IoResult<Fd> open_signals() {
 }
 
 int run_client(bool ignore_sigbus) {
-    Reporter report("kfd_monitor");
+    Reporter report(self);
     const auto signals = open_signals();
     if (!signals) {
         return report.end("system", signals.error());
@@ -63,9 +68,12 @@ int run_client(bool ignore_sigbus) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Has /dev/kfd open, uses no GPU, and tells which signals it gets");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     bool ignore_sigbus = false;
     app.add_flag("--ignore-sigbus", ignore_sigbus, "go on after SIGBUS");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     return hp::clients::run_client(ignore_sigbus);
 }

@@ -9,19 +9,25 @@
 #include <time.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "submission_cost",
+    .purpose = "Tells what a submission costs the thread that makes it",
+    .states = {{"result", "what submissions of a round cost"}},
+};
 
 constexpr std::chrono::seconds patience{60};
 /// Submissions in a burst; fewer than a ring or a context takes without waiting.
@@ -90,7 +96,7 @@ IoResult<std::vector<std::int64_t>> measure(const SmallJob& job, unsigned count)
 }
 
 int run_client(const Options& options) {
-    Reporter report("submission_cost");
+    Reporter report(self);
     const sched_param priority{.sched_priority = 1};
     if (::sched_setscheduler(0, SCHED_FIFO, &priority) != 0) {
         return report.end("system", {"sched_setscheduler", errno});
@@ -142,14 +148,19 @@ void fix_addresses(char** argv) {
 
 int main(int argc, char** argv) {
     fix_addresses(argv);
-    CLI::App app("Tells what a submission costs the thread that makes it");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
+    program.add_node(options.node);
     app.add_option("--count", options.count, "submissions in a round")
+        ->type_name("SUBMISSIONS")
         ->check(CLI::Range(1, 100000));
     app.add_option("--rounds", options.rounds, "rounds, each with a result")
+        ->type_name("ROUNDS")
         ->check(CLI::Range(1, 1000));
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

@@ -3,7 +3,6 @@
 // that is lost (or, if asked, until another one arrives), then on the one that has arrived, without
 // opening /dev/kfd again. Each step is a packet of a user queue, waited for by an event; its result
 // must be what the CPU computes. Thread: one. Not modelled: several packets in flight.
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -19,12 +18,22 @@
 #include "hotplug/in_guest/clients/kfd_device.h"
 #include "hotplug/in_guest/clients/kfd_topology.h"
 #include "hotplug/in_guest/clients/pm4_job.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/uevents.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "gpu_mover",
+    .purpose = "Does a job on a GPU, and the rest of it on one that arrives later",
+    .states = {{"lost", "its GPU is gone"},
+               {"uevent", "a GPU has arrived"},
+               {"moved", "it goes on with that one"},
+               {"result", "that of the job, and whether it is right"}},
+};
 
 using nlohmann::json;
 
@@ -309,7 +318,7 @@ IoResult<const char*> Mover::run(const KfdNode& first) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("gpu_mover");
+    Reporter report(self);
     auto uevents = Uevents::open();
     if (!uevents) {
         return report.end("system", uevents.error());
@@ -328,13 +337,17 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Does a job on a GPU, and the rest of it on one that arrives later");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
+    program.add_gpu_id(options.gpu_id)->required();
     app.add_option("--steps-after", options.steps_after, "steps on the second GPU")
+        ->type_name("STEPS")
         ->check(CLI::Range(1, 1000000));
     app.add_flag("--on-arrival", options.on_arrival, "move although the first GPU is still there");
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

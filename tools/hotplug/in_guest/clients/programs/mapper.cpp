@@ -2,16 +2,21 @@
 // Purpose: mapper, a client whose work is page-table updates: it makes a buffer, maps it for the
 // GPU, and lets go of it, again and again. amdgpu writes the page tables of such a client with
 // SDMA. Thread: one.
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
 
 #include "hotplug/in_guest/clients/drm_device.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "mapper",
+    .purpose = "Maps and unmaps buffers for a GPU, one after the other",
+};
 
 struct Options {
     std::string node;
@@ -20,7 +25,7 @@ struct Options {
 };
 
 int run_client(const Options& options) {
-    Reporter report("mapper");
+    Reporter report(self);
     auto device = DrmDevice::open(options.node);
     if (!device) {
         return report.end("device", device.error());
@@ -49,12 +54,18 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Maps and unmaps buffers for a GPU, one after the other");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node, as /dev/dri/renderD128")->required();
-    app.add_option("--count", options.count, "end after so many buffers; 0: never");
-    app.add_option("--size-mib", options.size_mib, "size of each")->check(CLI::Range(1, 1024));
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(options.node);
+    app.add_option("--count", options.count, "end after so many buffers; 0: never")
+        ->type_name("BUFFERS");
+    app.add_option("--size-mib", options.size_mib, "size of each")
+        ->type_name("MiB")
+        ->check(CLI::Range(1, 1024));
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }

@@ -7,7 +7,6 @@
 #include <linux/sync_file.h>
 #include <sys/mman.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -16,12 +15,21 @@
 #include "hotplug/in_guest/clients/drm_device.h"
 #include "hotplug/in_guest/clients/line_input.h"
 #include "hotplug/in_guest/clients/mapping.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "hotplug/in_guest/clients/submission.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "holder",
+    .purpose = "Keeps an open node, a mapped buffer, a dma-buf and a sync_file of a GPU",
+    .states = {{"read", "what was read through both mappings"},
+               {"status", "the status of the fence"},
+               {"closed", "what it has let go of"}},
+};
 
 using nlohmann::json;
 
@@ -170,7 +178,7 @@ void let_go(Reporter& report, Held& held) {
 }
 
 int run_client(const std::string& node) {
-    Reporter report("holder");
+    Reporter report(self);
     auto held = take_hold(node);
     if (!held) {
         return report.end("device", held.error());
@@ -200,10 +208,12 @@ int run_client(const std::string& node) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps an open node, a mapped buffer, a dma-buf and a sync_file of a GPU");
+    hp::clients::Program program(hp::clients::self);
     std::string node;
-    app.add_option("node", node, "render node, as /dev/dri/renderD128")->required();
-    CLI11_PARSE(app, argc, argv);
+    program.add_node(node);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(node);
 }

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -25,12 +24,19 @@
 #include "hotplug/in_guest/clients/crowd_member.h"
 #include "hotplug/in_guest/clients/kfd_topology.h"
 #include "hotplug/in_guest/clients/line_input.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 #include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "kfd_crowd",
+    .purpose = "Has /dev/kfd open in many processes that do not go away when told to",
+    .states = {{"crowd", "how many of the processes are dead, signalled or mute"}},
+};
 
 constexpr std::chrono::seconds patience_with_all{60};
 /// One that answers does so in milliseconds, and one that does not shall not hold up the others.
@@ -265,7 +271,7 @@ IoResult<void> Crowd::judge(Reporter& report) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("kfd_crowd");
+    Reporter report(self);
     Crowd crowd;
     if (const auto gathered = crowd.gather(options); !gathered) {
         return report.end("device", gathered.error());
@@ -287,16 +293,23 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Has /dev/kfd open in many processes that do not go away when told to");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology, for the queues");
-    app.add_option("--count", options.count, "processes")->check(CLI::Range(1, 1024));
-    app.add_option("--queues", options.queues, "how many of them have a queue on that GPU");
+    program.add_gpu_id(options.gpu_id);
+    app.add_option("--count", options.count, "processes")
+        ->type_name("PROCESSES")
+        ->check(CLI::Range(1, 1024));
+    app.add_option("--queues", options.queues, "how many of them have a queue on that GPU")
+        ->type_name("PROCESSES");
     app.add_option("--manner", options.manner, "what all of them do, instead of each its own")
+        ->type_name("MANNER")
         ->transform(CLI::CheckedTransformer(hp::clients::manner_names()));
-    CLI11_PARSE(app, argc, argv);
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     if (options.queues > options.count) {
-        return app.exit(CLI::ValidationError("--queues", "more than there are processes"));
+        return program.refuse("--queues: more than there are processes");
     }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);

@@ -11,7 +11,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -26,10 +25,17 @@
 
 #include "hotplug/in_guest/clients/drm_device.h"
 #include "hotplug/in_guest/clients/igt_verdict.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "lib/fd.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "igt_judge",
+    .purpose = "Runs tests of IGT and prints their results in KTAP",
+    .needs = {"image part igt"},
+};
 
 constexpr const char* test_root = "/usr/libexec/igt-gpu-tools";
 constexpr const char* test_list = "/tmp/igt-tests";
@@ -188,17 +194,22 @@ int run(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Runs tests of IGT and prints their results in KTAP");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("node", options.node, "render node of a GPU, asked for its rings")->required();
+    program.add_node(options.node);
     app.add_option(
            "requests", options.requests,
            "BINARY@SUBTEST[|gfx|blind-gfx|memory=MIB|may-skip=TEXT|never=TEXT|shows=TEXT]...")
+        ->type_name("TEST")
         ->required();
     app.add_option("--device", options.device,
-                   "PCI address of the GPU that IGT shall take; else it takes any");
-    app.add_option("--timeout", options.timeout_s, "seconds that a test may take");
-    CLI11_PARSE(app, argc, argv);
+                   "PCI address of the GPU that IGT shall take; else it takes any")
+        ->type_name("BDF");
+    app.add_option("--timeout", options.timeout_s, "seconds that a test may take")->type_name("s");
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     try {
         return hp::clients::run(options);
     } catch (const std::exception& error) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: hsa_queue, a client with a user queue of its own: AQL barrier packets, one after the
 // other, each waited for. Thread: one. Not modelled: dispatches, several packets in flight.
-#include <CLI/CLI.hpp>
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -15,11 +14,19 @@
 #include "hotplug/in_guest/clients/aql_queue.h"
 #include "hotplug/in_guest/clients/kfd_device.h"
 #include "hotplug/in_guest/clients/kfd_topology.h"
+#include "hotplug/in_guest/clients/program.h"
 #include "hotplug/in_guest/clients/report.h"
 #include "hotplug/in_guest/clients/signals.h"
 
 namespace hp::clients {
 namespace {
+
+const Description self{
+    .name = "hsa_queue",
+    .purpose = "Keeps a user queue of a GPU busy with AQL barrier packets",
+    .worker = true,
+    .states = {{"closing", "why it ends; its queue goes now"}},
+};
 
 using Clock = std::chrono::steady_clock;
 
@@ -198,7 +205,7 @@ IoResult<void> join_cgroup(const std::string& folder) {
 }
 
 int run_client(const Options& options) {
-    Reporter report("hsa_queue");
+    Reporter report(self);
     if (!options.cgroup.empty()) {
         if (const auto joined = join_cgroup(options.cgroup); !joined) {
             return report.end("system", joined.error());
@@ -226,16 +233,22 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    CLI::App app("Keeps a user queue of a GPU busy with AQL barrier packets");
+    hp::clients::Program program(hp::clients::self);
+    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("--gpu-id", options.gpu_id, "gpu_id of KFD's topology")->required();
-    app.add_option("--count", options.count, "end after so many packets");
-    app.add_option("--seconds", options.seconds, "end after so long")->check(CLI::Range(0.0, 1e9));
+    program.add_gpu_id(options.gpu_id)->required();
+    app.add_option("--count", options.count, "end after so many packets")->type_name("PACKETS");
+    app.add_option("--seconds", options.seconds, "end after so long")
+        ->type_name("s")
+        ->check(CLI::Range(0.0, 1e9));
     app.add_option("--wait", options.wait, "how to wait for a packet: event, poll, or both in turn")
+        ->type_name("HOW")
         ->check(CLI::IsMember({"event", "poll", "both"}));
     app.add_flag("--ignore-sigbus", options.ignore_sigbus, "go on after the SIGBUS of a lost GPU");
-    app.add_option("--cgroup", options.cgroup, "folder of a cgroup to join");
-    CLI11_PARSE(app, argc, argv);
+    app.add_option("--cgroup", options.cgroup, "folder of a cgroup to join")->type_name("FOLDER");
+    if (const auto status = program.parse(argc, argv)) {
+        return *status;
+    }
     hp::clients::handle_signals();
     return hp::clients::run_client(options);
 }
