@@ -3,6 +3,7 @@
 // Thread: not synchronised; the client's one thread owns it.
 #include "hotplug/in_guest/clients/line_input.h"
 
+#include <poll.h>
 #include <unistd.h>
 
 #include <array>
@@ -17,9 +18,13 @@ std::optional<std::string> LineInput::next() {
         if (auto line = buffer_.next()) {
             return line;
         }
+        std::array wanted = {pollfd{STDIN_FILENO, POLLIN, 0}};
+        if (wait_unless_stopped(wanted, std::nullopt) == 0) {
+            return std::nullopt;
+        }
         std::array<char, 4096> bytes;
         const ssize_t n = ::read(STDIN_FILENO, bytes.data(), bytes.size());
-        if (stop_wanted() || n == 0 || (n < 0 && errno != EINTR)) {
+        if (n == 0 || (n < 0 && errno != EINTR)) {
             return std::nullopt;
         }
         if (n > 0) {

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -66,6 +67,31 @@ SigbusCount sigbus_count() {
 
 bool stop_wanted() {
     return stop;
+}
+
+int wait_unless_stopped(std::span<pollfd> wanted,
+                        std::optional<std::chrono::milliseconds> patience) {
+    using std::chrono::nanoseconds;
+    sigset_t enders;
+    sigset_t before;
+    sigemptyset(&enders);
+    sigaddset(&enders, SIGTERM);
+    sigaddset(&enders, SIGINT);
+    ::sigprocmask(SIG_BLOCK, &enders, &before);
+    const auto until = std::chrono::steady_clock::now() + patience.value_or(std::chrono::milliseconds{0});
+    int ready = -1;
+    while (ready < 0 && !stop_wanted()) {
+        const auto left =
+            std::max<nanoseconds>(until - std::chrono::steady_clock::now(), nanoseconds{0});
+        constexpr long ns_per_s = 1'000'000'000;
+        const timespec timeout{left.count() / ns_per_s, left.count() % ns_per_s};
+        ready = ::ppoll(wanted.data(), wanted.size(), patience ? &timeout : nullptr, &before);
+        if (ready < 0 && errno != EINTR) {
+            ready = static_cast<int>(wanted.size());
+        }
+    }
+    ::sigprocmask(SIG_SETMASK, &before, nullptr);
+    return stop_wanted() ? 0 : ready;
 }
 
 }  // namespace hp::clients

@@ -4,7 +4,12 @@
 // client's one thread. Not modelled: several threads touching device memory.
 #pragma once
 
+#include <poll.h>
+
+#include <chrono>
 #include <cstdint>
+#include <optional>
+#include <span>
 
 namespace hp::clients {
 
@@ -21,5 +26,11 @@ void handle_signals();
 
 SigbusCount sigbus_count();
 bool stop_wanted();
+
+/// poll(2), which also ends, with 0, when the client is asked to end, however early: a signal that
+/// comes between a look at stop_wanted() and a plain poll() or read() would be missed. Without a
+/// patience it waits for ever. Failures of poll(2) count as ready: what is done then has them, too.
+int wait_unless_stopped(std::span<pollfd> wanted,
+                        std::optional<std::chrono::milliseconds> patience);
 
 }  // namespace hp::clients

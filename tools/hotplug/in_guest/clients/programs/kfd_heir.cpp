@@ -126,7 +126,10 @@ Word use(const Estate& estate) {
     info.query = abi::AMDGPU_INFO_HW_IP_INFO;
     word.drm_error = error_of(estate.device.drm_fd(), abi::DRM_IOCTL_AMDGPU_INFO, info);
     // It never waits: without an event it fails with EAGAIN, and there is no text.
-    (void)!::read(estate.smi.get(), word.smi_events.data(), word.smi_events.size() - 1);
+    if (::read(estate.smi.get(), word.smi_events.data(), word.smi_events.size() - 1) < 0 &&
+        errno != EAGAIN) {
+        word.smi_error = errno;
+    }
     return word;
 }
 

@@ -49,6 +49,8 @@ public:
     KfdDevice& device() { return device_; }
     void submit(const SignalEvent* event);
     bool completed() const { return value() <= 0; }
+    /// Whether a packet that has completed did so once.
+    bool right() const { return value() == 0; }
 
 private:
     Side(KfdDevice device, KfdMemory signals, AqlQueue queue)
@@ -137,7 +139,7 @@ IoResult<const char*> Pair::run(Reporter& report) {
         if (!reason || *reason != nullptr) {
             return reason;
         }
-        report.done(first_.completed());
+        report.done(first_.right());
     }
     return "signal";
 }

@@ -5,6 +5,7 @@
 // so that nearly all of the time one buffer is on its way out. Thread: one.
 #include <sched.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -66,6 +67,9 @@ int run_client(const Options& options) {
             return report.end("signal");
         }
         ::sched_yield();
+    }
+    if (rings.error().error != ENODEV) {
+        return report.end("device", rings.error());
     }
     report.say("releasing");
     for (Fd& buffer : *buffers) {

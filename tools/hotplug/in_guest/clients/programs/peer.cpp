@@ -126,6 +126,9 @@ IoResult<void> look_until_gone(Reporter& report, const Pair& pair, bool named) {
         value = *found;
         ++looks;
     }
+    if (value == pattern) {
+        return {};  // told to end
+    }
     report.say("gone", {{"looks", looks}, {"value", value}});
     return {};
 }
