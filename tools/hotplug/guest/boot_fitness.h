@@ -9,12 +9,12 @@
 #include <string_view>
 
 #include "hotplug/guest/kernel_line.h"
+#include "lib/init_lines.h"
 #include "lib/result.h"
 
 namespace hotplug {
 
-/// The guest's init logs it before it loads the driver.
-inline constexpr std::string_view driver_load_line = "guest: modules are to be loaded";
+using hp::driver_load_line;
 
 /// Where in `log` the driver begins. The end of a log without driver_load_line: none of it is the
 /// driver's.

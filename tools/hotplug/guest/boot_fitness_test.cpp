@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -21,6 +23,16 @@ TEST(BootFitness, DriverBeginsWhereTheInitSaysThatItLoadsIt) {
     EXPECT_EQ(find_driver_start(log), 2U);
     log.resize(2);
     EXPECT_EQ(find_driver_start(log), 2U) << "there is no driver yet";
+}
+
+TEST(BootFitness, TheInitHasTheLinesThatAreLookedFor) {
+    std::ifstream file(HP_SOURCE_SCENARIOS "/../../../scripts/guest/init");
+    const std::string init{std::istreambuf_iterator<char>(file), {}};
+    ASSERT_FALSE(init.empty());
+    for (const std::string_view line : {hp::driver_load_line, hp::modules_loaded_line}) {
+        EXPECT_NE(init.find("'<6>" + std::string(line) + "' >/dev/kmsg"), std::string::npos)
+            << line;
+    }
 }
 
 TEST(BootFitness, LockdepSaysWhetherItIsOn) {

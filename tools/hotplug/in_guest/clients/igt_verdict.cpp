@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "lib/init_lines.h"
 #include "lib/ktap.h"
 
 namespace hp::clients {
@@ -25,7 +26,6 @@ constexpr const char* no_gfx_ring = "the GPU has no GFX ring";
 constexpr const char* no_ring_found = "No dynamic tests executed";
 /// Of each of a test's texts the end is shown: it has the assertion that failed.
 constexpr std::size_t shown_lines = 40;
-constexpr const char* modules_loaded = "guest: modules are loaded";
 constexpr int kern_warning = 4;
 /// The PCI core's words, at each rescan, of a GPU without an expansion ROM, once its driver has
 /// tried to map one.
@@ -345,7 +345,7 @@ MessageShapes boot_warnings(const std::vector<std::string>& records) {
             continue;
         }
         const std::string message = record.substr(begin + 1, record.find('\n', begin) - begin - 1);
-        if (contains(message, modules_loaded)) {
+        if (contains(message, modules_loaded_line)) {
             return shapes;
         }
         constexpr int level_mask = 7;
