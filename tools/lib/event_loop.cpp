@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: see event_loop.h.
+// Thread: see event_loop.h.
 #include "lib/event_loop.h"
 
 #include <sys/eventfd.h>

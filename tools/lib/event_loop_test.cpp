@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that timers, descriptors, signals and idle work come when they should. Thread: one, and
+// those that a test starts.
 #include "lib/event_loop.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: see json_connection.h.
+// Thread: see json_connection.h.
 #include "lib/json_connection.h"
 
 #include <sys/socket.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that values arrive whatever the chunks, and that a peer without manners is given up.
+// Thread: one, and the peer's of a test.
 #include "lib/json_connection.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: see log.h.
+// Thread: any.
 #include "lib/log.h"
 
 #include <spdlog/sinks/stdout_sinks.h>

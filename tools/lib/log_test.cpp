@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that a log line can be taken apart again.
+// Thread: one.
 #include "lib/log.h"
 
 #include <gtest/gtest.h>

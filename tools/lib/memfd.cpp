@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: see memfd.h.
+// Thread: any; pure.
 #include "lib/memfd.h"
 
 #include <fcntl.h>

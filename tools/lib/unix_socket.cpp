@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: see unix_socket.h.
+// Thread: see unix_socket.h.
 #include "lib/unix_socket.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that a live server's path is not taken, and that a close is orderly.
+// Thread: one.
 #include "lib/unix_socket.h"
 
 #include <gtest/gtest.h>

@@ -21,7 +21,7 @@ namespace {
 
 // Longer, and a socket's name below hpctl-XXXXXX might not fit sun_path.
 constexpr size_t max_parent = 64;
-constexpr std::string_view kPrefix = "hpctl-";
+constexpr std::string_view prefix = "hpctl-";
 
 std::filesystem::path parent() {
     const char* runtime = std::getenv("XDG_RUNTIME_DIR");
@@ -42,7 +42,7 @@ void remove_stale(const std::filesystem::path& folder) {
     std::error_code error;
     for (auto entry = std::filesystem::directory_iterator(folder, error);
          !error && entry != std::filesystem::directory_iterator(); entry.increment(error)) {
-        if (!entry->path().filename().string().starts_with(kPrefix)) {
+        if (!entry->path().filename().string().starts_with(prefix)) {
             continue;
         }
         if (const hp::Fd lock = lock_folder(entry->path(), 0, LOCK_NB)) {
@@ -57,7 +57,7 @@ void remove_stale(const std::filesystem::path& folder) {
 hp::Result<TemporaryDirectory> TemporaryDirectory::make() {
     remove_stale(parent());
     while (true) {
-        std::string path = parent() / (std::string(kPrefix) + "XXXXXX");
+        std::string path = parent() / (std::string(prefix) + "XXXXXX");
         if (!::mkdtemp(path.data())) {
             return hp::fail(fmt::format("cannot make {}: {}", path, std::strerror(errno)));
         }

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: the agent as its peer sees it: requests, events, a peer that goes and comes again.
+// Thread: the agent's is the test's.
 #include "hotplug/in_guest/agent/agent.h"
 
 #include <gtest/gtest.h>

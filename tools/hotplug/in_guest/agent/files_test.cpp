@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: what reads and writes of files answer.
+// Thread: one.
 #include "hotplug/in_guest/agent/files.h"
 
 #include <gtest/gtest.h>

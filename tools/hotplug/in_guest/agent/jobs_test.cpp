@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that programs run, are heard to their last word, and end in time.
+// Thread: one.
 #include "hotplug/in_guest/agent/jobs.h"
 
 #include <gtest/gtest.h>

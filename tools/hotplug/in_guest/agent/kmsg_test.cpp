@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that records are read whole and that gaps are told.
+// Thread: one.
 #include "hotplug/in_guest/agent/kmsg.h"
 
 #include <fcntl.h>

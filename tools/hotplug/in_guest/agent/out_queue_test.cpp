@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that no message is lost or cut, and that too many are held back.
+// Thread: one.
 #include "hotplug/in_guest/agent/out_queue.h"
 
 #include <fcntl.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that the port is found by its name.
+// Thread: one.
 #include "hotplug/in_guest/agent/port.h"
 
 #include <gtest/gtest.h>

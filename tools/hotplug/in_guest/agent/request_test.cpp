@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that a request says what is wrong with it.
+// Thread: one.
 #include "hotplug/in_guest/agent/request.h"
 
 #include <gtest/gtest.h>

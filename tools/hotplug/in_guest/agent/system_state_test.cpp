@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: what is read of procfs and sysfs, from trees made for it.
+// Thread: one.
 #include "hotplug/in_guest/agent/system_state.h"
 
 #include <gtest/gtest.h>

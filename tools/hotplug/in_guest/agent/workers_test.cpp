@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that one blocked request holds up no other, and that a late end is told. Thread: one,
+// and the workers'.
 #include "hotplug/in_guest/agent/workers.h"
 
 #include <gtest/gtest.h>

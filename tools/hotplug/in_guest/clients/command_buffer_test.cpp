@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: the packets, dword by dword.
+// Thread: one.
 #include "hotplug/in_guest/clients/command_buffer.h"
 
 #include <gtest/gtest.h>

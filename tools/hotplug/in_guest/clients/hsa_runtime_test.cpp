@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: what ROCr's events and addresses are made of. Needs no ROCr.
+// Thread: one.
 #include "hotplug/in_guest/clients/hsa_runtime.h"
 
 #include <gtest/gtest.h>

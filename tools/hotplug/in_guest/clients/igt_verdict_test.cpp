@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: tests of igt_verdict.h, on what igt_runner writes.
+// Thread: one.
 #include "hotplug/in_guest/clients/igt_verdict.h"
 
 #include <gtest/gtest.h>
@@ -9,12 +10,12 @@ namespace {
 
 using Outcome = IgtVerdict::Outcome;
 
-constexpr unsigned long kMemory = 3000;
-constexpr const char* kNoDynamic =
+constexpr unsigned long memory_mib = 3000;
+constexpr const char* no_dynamic =
     "Starting subtest: cs-gfx-with-IP-GFX\n"
     "No dynamic tests executed.\n"
     "Subtest cs-gfx-with-IP-GFX: SKIP (0.000s)\n";
-constexpr const char* kNoDisplay =
+constexpr const char* no_display =
     "Test requirement not met in function igt_display_require, file ../lib/igt_kms.c:3050:\n"
     "Test requirement: resources\n"
     "drmModeGetResources failed\n"
@@ -39,7 +40,7 @@ nlohmann::json entry(const std::string& result, const std::string& out = "",
 /// Of one test, without GFX ring if not said otherwise.
 IgtVerdict judge_one(const std::string& text, const nlohmann::json& tests, bool gfx = false,
                      const MessageShapes& usual = {}) {
-    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, {gfx, kMemory}, usual);
+    const auto verdicts = judge_igt({{"tests", tests}}, {request(text)}, {gfx, memory_mib}, usual);
     EXPECT_EQ(verdicts.size(), 1u);
     return verdicts.front();
 }
@@ -66,9 +67,9 @@ TEST(IgtRequestTest, WhatIsNoneIsRefused) {
 TEST(IgtTestListTest, LeavesOutWhatIsBlindWithoutARing) {
     const std::vector<IgtRequest> requests = {request("a@B-c"), request("d@e|blind-gfx"),
                                               request("f@g|gfx")};
-    EXPECT_EQ(igt_test_list(requests, {false, kMemory}), "igt@a@B-c\nigt@f@g\n");
-    EXPECT_EQ(igt_test_list(requests, {true, kMemory}), "igt@a@B-c\nigt@d@e\nigt@f@g\n");
-    EXPECT_EQ(igt_test_list({request("d@e|blind-gfx")}, {false, kMemory}), "");
+    EXPECT_EQ(igt_test_list(requests, {false, memory_mib}), "igt@a@B-c\nigt@f@g\n");
+    EXPECT_EQ(igt_test_list(requests, {true, memory_mib}), "igt@a@B-c\nigt@d@e\nigt@f@g\n");
+    EXPECT_EQ(igt_test_list({request("d@e|blind-gfx")}, {false, memory_mib}), "");
 }
 
 TEST(IgtVerdictTest, OnlyPassIsAPass) {
@@ -81,9 +82,10 @@ TEST(IgtVerdictTest, OnlyPassIsAPass) {
         EXPECT_EQ(verdict.reason, result);
     }
     EXPECT_EQ(judge_one("a@b", nlohmann::json::object()).reason, "IGT has no result of it");
-    EXPECT_EQ(
-        judge_igt(nlohmann::json::object(), {request("a@b")}, {true, kMemory}, {}).front().outcome,
-        Outcome::fail);
+    EXPECT_EQ(judge_igt(nlohmann::json::object(), {request("a@b")}, {true, memory_mib}, {})
+                  .front()
+                  .outcome,
+              Outcome::fail);
 }
 
 TEST(IgtVerdictTest, FailureHasWhatKernelAndTestSaid) {
@@ -169,13 +171,13 @@ TEST(IgtVerdictTest, WhatNoDriverSaysIsNoFailure) {
 }
 
 TEST(IgtVerdictTest, SkipForLackOfAGfxRingIsOne) {
-    const nlohmann::json skipped = {{"igt@a@b", entry("skip", kNoDynamic)}};
+    const nlohmann::json skipped = {{"igt@a@b", entry("skip", no_dynamic)}};
     const auto right = judge_one("a@b|gfx", skipped);
     EXPECT_EQ(right.outcome, Outcome::skip);
     EXPECT_EQ(right.reason, "the GPU has no GFX ring");
     EXPECT_EQ(judge_one("a@b|gfx", skipped, true).outcome, Outcome::fail) << "there is one";
     EXPECT_EQ(judge_one("a@b", skipped).outcome, Outcome::fail) << "it needs none";
-    EXPECT_EQ(judge_one("a@b|gfx", {{"igt@a@b", entry("skip", kNoDisplay)}}).outcome, Outcome::fail)
+    EXPECT_EQ(judge_one("a@b|gfx", {{"igt@a@b", entry("skip", no_display)}}).outcome, Outcome::fail)
         << "skipped for another reason";
     EXPECT_EQ(judge_one("a@b|gfx", {{"igt@a@b", entry("pass")}}).outcome, Outcome::fail)
         << "on what did it run?";
@@ -196,9 +198,9 @@ TEST(IgtVerdictTest, GreedyTestIsNotRunOnASmallMachine) {
     EXPECT_EQ(verdict.outcome, Outcome::skip);
     EXPECT_EQ(verdict.reason, "the machine has 3000 MiB of memory, not 3001");
     EXPECT_EQ(judge_one("a@b|memory=3000", tests).outcome, Outcome::pass);
-    EXPECT_EQ(
-        igt_test_list({request("a@b|memory=3001"), request("a@c|memory=3000")}, {false, kMemory}),
-        "igt@a@c\n");
+    EXPECT_EQ(igt_test_list({request("a@b|memory=3001"), request("a@c|memory=3000")},
+                            {false, memory_mib}),
+              "igt@a@c\n");
 }
 
 TEST(IgtVerdictTest, AllSubtestsOfABinaryAreJudgedEach) {
@@ -206,18 +208,18 @@ TEST(IgtVerdictTest, AllSubtestsOfABinaryAreJudgedEach) {
                                   {"igt@a@y", entry("fail")},
                                   {"igt@a@y@dynamic", entry("pass")},
                                   {"igt@ab@z", entry("pass")}};
-    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, {false, kMemory}, {});
+    const auto verdicts = judge_igt({{"tests", tests}}, {request("a@*")}, {false, memory_mib}, {});
     ASSERT_EQ(verdicts.size(), 2u);
     EXPECT_EQ(verdicts[0].name, "a@x");
     EXPECT_EQ(verdicts[0].outcome, Outcome::pass);
     EXPECT_EQ(verdicts[1].name, "a@y");
     EXPECT_EQ(verdicts[1].outcome, Outcome::fail);
     EXPECT_EQ(judge_one("c@*", tests).outcome, Outcome::fail) << "none was run";
-    EXPECT_EQ(igt_test_list({request("a/b@*")}, {false, kMemory}), "igt@a/b\n");
+    EXPECT_EQ(igt_test_list({request("a/b@*")}, {false, memory_mib}), "igt@a/b\n");
 }
 
 TEST(IgtVerdictTest, SkipTellsItsReason) {
-    const nlohmann::json skipped = {{"igt@a@b", entry("skip", kNoDisplay)}};
+    const nlohmann::json skipped = {{"igt@a@b", entry("skip", no_display)}};
     const auto right = judge_one("a@b|may-skip=other|may-skip=GetResources failed", skipped);
     EXPECT_EQ(right.outcome, Outcome::skip);
     EXPECT_EQ(right.reason, "Test requirement: resources; drmModeGetResources failed");
@@ -228,7 +230,7 @@ TEST(IgtVerdictTest, SkipTellsItsReason) {
               "drmModeGetResources failed");
     EXPECT_EQ(judge_one("a@b|may-skip=x", {{"igt@a@b", entry("skip")}}).reason,
               "skipped for another reason than expected: no reason given");
-    EXPECT_EQ(judge_one("a@b|may-skip=executed", {{"igt@a@b", entry("skip", kNoDynamic)}}).reason,
+    EXPECT_EQ(judge_one("a@b|may-skip=executed", {{"igt@a@b", entry("skip", no_dynamic)}}).reason,
               "No dynamic tests executed.");
 }
 

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that a GPU is found in KFD's topology, and only there.
+// Thread: one.
 #include "hotplug/in_guest/clients/kfd_topology.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that the job's packets do what its steps compute.
+// Thread: one.
 #include "hotplug/in_guest/clients/pm4_job.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that a client lives through SIGBUS and counts it.
+// Thread: one.
 #include "hotplug/in_guest/clients/signals.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that an SMI event tells of the loss of its GPU alone.
+// Thread: one.
 #include "hotplug/in_guest/clients/smi_events.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
+// Purpose: that uevents are taken apart as the kernel puts them together.
+// Thread: one.
 #include "hotplug/in_guest/clients/uevents.h"
 
 #include <gtest/gtest.h>
