@@ -1,281 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: `hpctl bench`: the figures of Documentation/harness/figures.md. Each is measured beside
-// its control in the same run, and the ratio is what counts: QEMU's in-process edu device for
-// accesses, QEMU's nvme for removals. Thread: one, and the peer of the socket round trip.
-#include <fmt/format.h>
-#include <sys/socket.h>
-
-#include <algorithm>
-#include <array>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <thread>
-
-#include "hotplug/bench/median.h"
+// Purpose: `hpctl bench`: options to a bench and its outcome to an exit status.
+// Thread: one.
+#include "hotplug/bench/removal_bench.h"
+#include "hotplug/bench/usual_bench.h"
 #include "hotplug/cli/commands.h"
-#include "hotplug/loss/loss.h"
-#include "hotplug/machine/machine.h"
-#include "lib/fd.h"
 
 namespace hotplug {
 
 namespace {
 
-using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr auto kCommand = std::chrono::minutes(2);
-constexpr auto kRemoval = std::chrono::minutes(3);
-constexpr auto kReplug = std::chrono::minutes(2);
-constexpr unsigned kRepeats = 3;
-
-double seconds(std::chrono::microseconds time) {
-    return std::chrono::duration<double>(time).count();
+CommandStatus to_status(bool good) {
+    return good ? kExitPass : kExitFail;
 }
 
-/// Request and reply of a register read's size between two threads over a unix socket: what an
-/// access by message cannot be cheaper than on this machine.
-hp::Result<double> socket_round_trip_us() {
-    constexpr size_t request_bytes = 32, reply_bytes = 36;
-    constexpr unsigned rounds = 20'000;
-    std::array<int, 2> ends{};
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-        return hp::fail("cannot make a socket pair");
-    }
-    hp::Fd ours(ends[0]);
-    const hp::Fd theirs(ends[1]);
-    std::jthread peer([&theirs] {
-        std::array<char, reply_bytes> buffer{};
-        while (recv(theirs.get(), buffer.data(), request_bytes, MSG_WAITALL) == request_bytes) {
-            if (send(theirs.get(), buffer.data(), reply_bytes, MSG_NOSIGNAL) != reply_bytes) {
-                return;
-            }
+hp::Result<CommandStatus> submission(const BenchOptions& options, MachineConfig config,
+                                     const fs::path& results) {
+    SubmissionBench bench = options.submission;
+    bench.kernels.push_back({options.machine.kernel, std::move(config)});
+    if (!options.against.empty()) {
+        MachineOptions other = options.machine;
+        other.kernel = options.against;
+        auto against = other.machine_config();
+        if (!against) {
+            return tl::unexpected(against.error());
         }
-    });
-    std::array<char, reply_bytes> buffer{};
-    const auto started = std::chrono::steady_clock::now();
-    for (unsigned i = 0; i < rounds; ++i) {
-        if (send(ours.get(), buffer.data(), request_bytes, MSG_NOSIGNAL) != request_bytes ||
-            recv(ours.get(), buffer.data(), reply_bytes, MSG_WAITALL) != reply_bytes) {
-            shutdown(ours.get(), SHUT_RDWR);
-            return hp::fail("the socket pair broke");
-        }
+        bench.kernels.push_back({other.kernel, std::move(*against)});
     }
-    const std::chrono::duration<double, std::micro> elapsed =
-        std::chrono::steady_clock::now() - started;
-    shutdown(ours.get(), SHUT_RDWR);
-    return elapsed.count() / rounds;
+    return run_submission_bench(bench, results).map(to_status);
 }
-
-struct AccessTimes {
-    double read_us = 0, write_us = 0;
-};
-
-hp::Result<AccessTimes> probe_bar(Machine& machine, GpuSlot& slot, unsigned bar, uint64_t offset,
-                                  unsigned count) {
-    const auto bdf = slot.bdf();
-    if (!bdf) {
-        return tl::unexpected(bdf.error());
-    }
-    const auto enabled = machine.agent().write("/sys/bus/pci/devices/" + *bdf + "/enable", "1",
-                                               Deadline::after(kCommand));
-    if (!enabled || enabled->error != 0) {
-        return hp::fail(fmt::format("cannot enable {}: {}", *bdf,
-                                    enabled ? enabled->error_text : enabled.error().message));
-    }
-    const auto ran =
-        machine.agent().run({"mmio_probe", *bdf, std::to_string(bar), "--offset",
-                             std::to_string(offset), "--count", std::to_string(count), "--write"},
-                            kCommand);
-    if (!ran) {
-        return tl::unexpected(ran.error());
-    }
-    for (size_t at = 0; at < ran->out.size();) {
-        const size_t end = std::min(ran->out.find('\n', at), ran->out.size());
-        const json line = json::parse(ran->out.substr(at, end - at), nullptr, false);
-        if (line.is_object() && line.value("state", "") == "result") {
-            return AccessTimes{line.at("read").at("median_ns").get<double>() / 1000,
-                               line.at("write").at("median_ns").get<double>() / 1000};
-        }
-        at = end + 1;
-    }
-    return hp::fail(
-        fmt::format("mmio_probe of {} gave no result: {} {}", *bdf, ran->out, ran->err));
-}
-
-class Bench {
-public:
-    explicit Bench(const BenchOptions& options)
-        : options_(options), results_(fs::absolute(options.results)) {}
-
-    hp::Result<CommandStatus> run() {
-        for (const auto part : {&Bench::accesses, &Bench::boot_and_probe, &Bench::removals}) {
-            if (const auto done = (this->*part)(); !done) {
-                return tl::unexpected(done.error());
-            }
-        }
-        std::error_code error;
-        fs::create_directories(results_, error);
-        std::ofstream out(results_ / "bench.json");
-        out << figures_.dump(2) << '\n';
-        if (!out.flush()) {
-            return hp::fail(fmt::format("cannot write {}", (results_ / "bench.json").string()));
-        }
-        return kExitPass;
-    }
-
-private:
-    hp::Result<std::unique_ptr<Machine>> boot(std::vector<SlotDevice> devices, bool load_driver) {
-        auto config = options_.machine.machine_config();
-        if (!config) {
-            return tl::unexpected(config.error());
-        }
-        config->slots.resize(devices.size());
-        for (size_t i = 0; i < devices.size(); ++i) {
-            config->slots[i].device = devices[i];
-            config->slots[i].gpu.profile = options_.machine.profile;
-            config->slots[i].gpu.trace = false;
-        }
-        config->load_driver = load_driver;
-        config->log_dir = results_ / fmt::format("bench-{}", ++boots_);
-        return Machine::start(std::move(*config));
-    }
-
-    void print(const std::string& what, const std::string& value) {
-        fmt::print("{:<58} {}\n", what, value);
-        std::fflush(stdout);
-    }
-
-    hp::Result<void> accesses() {
-        auto machine = boot({SlotDevice::gpu, SlotDevice::edu}, false);
-        if (!machine) {
-            return tl::unexpected(machine.error());
-        }
-        constexpr uint64_t memsize_register = 0xde3 * 4;  // regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE
-        constexpr uint64_t edu_liveness = 4;
-        std::vector<double> gpu_read, gpu_write, edu_read, edu_write, floor;
-        for (unsigned i = 0; i < kRepeats; ++i) {
-            const auto gpu = probe_bar(**machine, (*machine)->slot(0), 5, memsize_register, 20'000);
-            const auto edu = probe_bar(**machine, (*machine)->slot(1), 0, edu_liveness, 200'000);
-            const auto socket = socket_round_trip_us();
-            if (!gpu || !edu || !socket) {
-                return tl::unexpected(!gpu ? gpu.error() : !edu ? edu.error() : socket.error());
-            }
-            gpu_read.push_back(gpu->read_us);
-            gpu_write.push_back(gpu->write_us);
-            edu_read.push_back(edu->read_us);
-            edu_write.push_back(edu->write_us);
-            floor.push_back(*socket);
-        }
-        const double read = median_of(gpu_read), write = median_of(gpu_write);
-        print("MMIO read, emulated GPU", fmt::format("{:.1f} us", read));
-        print("MMIO write, emulated GPU", fmt::format("{:.1f} us", write));
-        print("MMIO read, QEMU's edu", fmt::format("{:.2f} us", median_of(edu_read)));
-        print("MMIO write, QEMU's edu", fmt::format("{:.2f} us", median_of(edu_write)));
-        print("socket round trip of the same size, two host threads",
-              fmt::format("{:.1f} us", median_of(floor)));
-        print("ratio read: GPU / edu", fmt::format("{:.0f}", read / median_of(edu_read)));
-        print("ratio read: GPU / socket round trip",
-              fmt::format("{:.2f}", read / median_of(floor)));
-        figures_["mmio"] = {{"gpu_read_us", read},
-                            {"gpu_write_us", write},
-                            {"edu_read_us", median_of(edu_read)},
-                            {"edu_write_us", median_of(edu_write)},
-                            {"socket_round_trip_us", median_of(floor)}};
-        return {};
-    }
-
-    hp::Result<void> boot_and_probe() {
-        auto machine = boot({SlotDevice::gpu}, true);
-        if (!machine) {
-            return tl::unexpected(machine.error());
-        }
-        const auto counters = (*machine)->slot(0).emulator().counters();
-        if (!counters) {
-            return tl::unexpected(counters.error());
-        }
-        const AccessCounts& total = counters->total;
-        print("start of QEMU to agent",
-              fmt::format("{:.1f} s", seconds((*machine)->time_to_agent())));
-        print("start of QEMU to bound driver",
-              fmt::format("{:.1f} s", seconds((*machine)->time_to_driver())));
-        print("accesses from power-on to bound driver",
-              fmt::format("{} MMIO reads, {} writes, {} doorbells, {} interrupts", total.mmio_reads,
-                          total.mmio_writes, total.doorbell_writes, total.interrupts));
-        figures_["probe"] = {{"to_agent_s", seconds((*machine)->time_to_agent())},
-                             {"to_driver_s", seconds((*machine)->time_to_driver())},
-                             {"mmio_reads", total.mmio_reads},
-                             {"mmio_writes", total.mmio_writes},
-                             {"doorbell_writes", total.doorbell_writes},
-                             {"interrupts", total.interrupts}};
-        return {};
-    }
-
-    /// Seconds until the removal returned, and of the whole cycle; the device is back afterwards.
-    hp::Result<std::pair<double, double>> cycle(Machine& machine, Loss loss) {
-        const auto started = std::chrono::steady_clock::now();
-        const auto lost = lose(machine, machine.slot(0), loss, Deadline::after(kRemoval));
-        if (!lost) {
-            return tl::unexpected(lost.error());
-        }
-        if (!lost->remove_returned) {
-            return hp::fail(fmt::format("{}: {}", to_string(loss), lost->stuck));
-        }
-        const auto back = recover(machine, machine.slot(0), loss, {}, Deadline::after(kReplug));
-        if (!back) {
-            return tl::unexpected(back.error());
-        }
-        if (!back->stuck.empty()) {
-            return hp::fail(fmt::format("replug after {}: {}", to_string(loss), back->stuck));
-        }
-        const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - started;
-        return std::pair(seconds(*lost->remove_returned), whole.count());
-    }
-
-    hp::Result<void> removals() {
-        auto gpu = boot({SlotDevice::gpu}, true);
-        if (!gpu) {
-            return tl::unexpected(gpu.error());
-        }
-        auto nvme = boot({SlotDevice::nvme}, true);
-        if (!nvme) {
-            return tl::unexpected(nvme.error());
-        }
-        for (const Loss loss : {Loss::slot_power, Loss::sysfs_remove, Loss::surprise}) {
-            std::vector<double> of_gpu, of_nvme, cycles;
-            for (unsigned i = 0; i < (loss == Loss::surprise ? 1 : kRepeats); ++i) {
-                const auto first = cycle(**gpu, loss);
-                const auto control = cycle(**nvme, loss);
-                if (!first || !control) {
-                    return tl::unexpected(!first ? first.error() : control.error());
-                }
-                of_gpu.push_back(first->first);
-                cycles.push_back(first->second);
-                of_nvme.push_back(control->first);
-            }
-            const double per_hour = 3600 / median_of(cycles);
-            print(fmt::format("{}: removal returned, GPU / nvme", to_string(loss)),
-                  fmt::format("{:.2f} s / {:.2f} s = {:.1f}", median_of(of_gpu), median_of(of_nvme),
-                              median_of(of_gpu) / median_of(of_nvme)));
-            print(fmt::format("{}: cycles per hour of an idle GPU", to_string(loss)),
-                  fmt::format("{:.0f}", per_hour));
-            figures_["removal"][std::string(to_string(loss))] = {{"gpu_s", median_of(of_gpu)},
-                                                                 {"nvme_s", median_of(of_nvme)},
-                                                                 {"cycles_per_hour", per_hour}};
-        }
-        return {};
-    }
-
-    const BenchOptions& options_;
-    fs::path results_;
-    unsigned boots_ = 0;
-    json figures_ = json::object();
-};
 
 }  // namespace
 
 hp::Result<CommandStatus> bench_command(const BenchOptions& options) {
-    return Bench(options).run();
+    auto config = options.machine.machine_config();
+    if (!config) {
+        return tl::unexpected(config.error());
+    }
+    const fs::path results = fs::absolute(options.results);
+    if (options.what == "submission") {
+        return submission(options, std::move(*config), results);
+    }
+    if (options.what == "scale") {
+        return run_scale_bench(*config, options.scale, results).map(to_status);
+    }
+    const auto done = options.what == "removal" ? run_removal_bench(std::move(*config), results)
+                                                : run_usual_bench(*config, results);
+    return done.map([] { return kExitPass; });
 }
 
 }  // namespace hotplug

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "hotplug/bench/scale_bench.h"
+#include "hotplug/bench/submission_bench.h"
 #include "hotplug/cli/options.h"
 #include "lib/result.h"
 
@@ -32,18 +34,9 @@ struct BenchOptions {
     MachineOptions machine;
     std::string what = "all";  ///< or "removal", "submission", "scale", to which the rest belongs
     std::string results = "results";
-    // Of `submission`.
-    std::string against;  ///< the kernel to compare with
-    unsigned boots = 3;
-    unsigned rounds = 8;
-    unsigned count = 400;
-    double limit_percent = 0.5;
-    // Of `scale`.
-    unsigned vms = 8;
-    unsigned gpus_per_vm = 1;
-    unsigned vram_mib = 16384;
-    unsigned memory_limit_mib = 64;
-    unsigned idle_s = 10;
+    std::string against;  ///< submission: the kernel to compare with
+    SubmissionBench submission;
+    ScaleBench scale;
 };
 
 struct SweepOptions {
@@ -78,9 +71,6 @@ hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
-hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options);
-hp::Result<CommandStatus> bench_scale_command(const BenchOptions& options);
-hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);

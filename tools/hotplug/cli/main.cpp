@@ -3,6 +3,7 @@
 // driver. Thread: one; SIGINT and SIGTERM end all waits, and the command then puts everything away.
 #include <fmt/format.h>
 
+#include <CLI/CLI.hpp>
 #include <csignal>
 #include <exception>
 
@@ -81,39 +82,42 @@ int run(int argc, char** argv) {
     bench_app->add_option("--results", bench.results, "where bench.json and logs go")
         ->capture_default_str();
     bench_app->add_option("--against", bench.against, "submission: the kernel to compare with");
-    bench_app->add_option("--boots", bench.boots, "submission: boots of each kernel, in turns")
+    bench_app
+        ->add_option("--boots", bench.submission.boots,
+                     "submission: boots of each kernel, in turns")
         ->check(CLI::Range(1, 100))
         ->capture_default_str();
-    bench_app->add_option("--rounds", bench.rounds, "submission: rounds in a boot")
+    bench_app->add_option("--rounds", bench.submission.rounds, "submission: rounds in a boot")
         ->check(CLI::Range(1, 1000))
         ->capture_default_str();
-    bench_app->add_option("--count", bench.count, "submission: submissions in a round")
+    bench_app->add_option("--count", bench.submission.count, "submission: submissions in a round")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
     bench_app
-        ->add_option("--limit", bench.limit_percent,
+        ->add_option("--limit", bench.submission.limit_percent,
                      "submission: percent by which two kernels may differ")
         ->check(CLI::Range(0.0, 100.0))
         ->capture_default_str();
 
-    bench_app->add_option("--vms", bench.vms, "scale: guests at once")
+    bench_app->add_option("--vms", bench.scale.vms, "scale: guests at once")
         ->check(CLI::Range(0, 64))
         ->capture_default_str();
-    bench_app->add_option("--gpus-per-vm", bench.gpus_per_vm, "scale: GPUs in each of these")
+    bench_app->add_option("--gpus-per-vm", bench.scale.gpus_per_vm, "scale: GPUs in each of these")
         ->check(CLI::Range(1u, hotplug::GpuSlot::max_slots))
         ->capture_default_str();
     bench_app
-        ->add_option("--vram-mib", bench.vram_mib,
+        ->add_option("--vram-mib", bench.scale.vram_mib,
                      "scale: VRAM of the GPUs in these, and of the emulator alone")
         ->check(CLI::Range(1024, 1 << 20))
         ->capture_default_str();
     bench_app
-        ->add_option("--memory-limit", bench.memory_limit_mib,
+        ->add_option("--memory-limit", bench.scale.memory_limit_mib,
                      "scale: MiB that an emulator may keep resident")
         ->check(CLI::Range(1, 1 << 20))
         ->capture_default_str();
     bench_app
-        ->add_option("--idle", bench.idle_s, "scale: seconds over which idle CPU time is taken")
+        ->add_option("--idle", bench.scale.idle_s,
+                     "scale: seconds over which idle CPU time is taken")
         ->check(CLI::Range(1, 3600))
         ->capture_default_str();
 
@@ -194,10 +198,7 @@ int run(int argc, char** argv) {
         if (bench.what == "scale" && bench_app->count("--gpus") == 0) {
             bench.machine.gpus = hotplug::GpuSlot::max_slots;
         }
-        return report(bench.what == "submission" ? hotplug::bench_submission_command(bench)
-                      : bench.what == "scale"    ? hotplug::bench_scale_command(bench)
-                      : bench.what == "removal"  ? hotplug::bench_removal_command(bench)
-                                                 : hotplug::bench_command(bench));
+        return report(hotplug::bench_command(bench));
     }
     if (sweep_app->parsed()) {
         return report(hotplug::sweep_command(sweep));

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: `hpctl bench submission`: what AMDGPU_CS costs in guest instructions, on one kernel or
+// Purpose: what AMDGPU_CS costs in guest instructions, on one kernel or
 // on two in turns. The guest has one CPU and a clock that counts instructions, so the figure does
 // not depend on the host or on what else it does. Thread: one.
+#include "hotplug/bench/submission_bench.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -9,8 +11,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "hotplug/bench/figures.h"
 #include "hotplug/bench/submission_cost.h"
-#include "hotplug/cli/commands.h"
 #include "hotplug/machine/machine.h"
 
 namespace hotplug {
@@ -20,32 +22,28 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A guest that counts instructions is several times slower.
-constexpr int kSlowness = 4;
-constexpr auto kMeasuring = std::chrono::minutes(20);
-constexpr auto kAnswer = std::chrono::seconds(60);
+constexpr int slowness = 4;
+constexpr auto measuring_deadline = std::chrono::minutes(20);
+constexpr auto answer_deadline = std::chrono::seconds(60);
 
-/// Boots the kernel of `options` once and measures there.
-hp::Result<double> measure(const MachineOptions& options, const BenchOptions& bench,
+/// Boots the kernel of `config` once and measures there.
+hp::Result<double> measure(MachineConfig config, const SubmissionBench& bench,
                            const fs::path& log_dir) {
-    auto config = options.machine_config();
-    if (!config) {
-        return tl::unexpected(config.error());
-    }
-    config->slots.resize(1);
-    config->slots[0].gpu.trace = false;
-    config->cpus = 1;
-    config->count_instructions = true;
-    config->extra_cmdline += " nokaslr";  // alignments count
-    config->boot_deadline *= kSlowness;
-    config->probe_deadline *= kSlowness;
-    config->log_dir = log_dir;
-    auto machine = Machine::start(std::move(*config));
+    config.slots.resize(1);
+    config.slots[0].gpu.trace = false;
+    config.cpus = 1;
+    config.count_instructions = true;
+    config.extra_cmdline += " nokaslr";  // alignments count
+    config.boot_deadline *= slowness;
+    config.probe_deadline *= slowness;
+    config.log_dir = log_dir;
+    auto machine = Machine::start(std::move(config));
     if (!machine) {
         return tl::unexpected(machine.error());
     }
     AgentClient& agent = (*machine)->agent();
     const auto bdf = (*machine)->slot(0).bdf();
-    const auto state = agent.state(Deadline::after(kAnswer));
+    const auto state = agent.state(Deadline::after(answer_deadline));
     if (!bdf || !state) {
         return tl::unexpected(bdf ? state.error() : bdf.error());
     }
@@ -56,7 +54,7 @@ hp::Result<double> measure(const MachineOptions& options, const BenchOptions& be
     const auto ran =
         agent.run({"submission_cost", "/dev/dri/" + node->minor, "--count",
                    std::to_string(bench.count), "--rounds", std::to_string(bench.rounds)},
-                  kMeasuring);
+                  measuring_deadline);
     if (!ran) {
         return tl::unexpected((*machine)->explain(ran.error()));
     }
@@ -84,18 +82,13 @@ void print(const std::string& kernel, const CostOfKernel& cost) {
 
 }  // namespace
 
-hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options) {
-    std::vector<MachineOptions> kernels = {options.machine};
-    if (!options.against.empty()) {
-        kernels.push_back(options.machine);
-        kernels.back().kernel = options.against;
-    }
-    const fs::path results = fs::absolute(options.results);
+hp::Result<bool> run_submission_bench(const SubmissionBench& bench, const fs::path& results) {
+    const auto& kernels = bench.kernels;
     std::vector<CostOfKernel> costs(kernels.size());
-    for (unsigned boot = 1; boot <= options.boots; ++boot) {
+    for (unsigned boot = 1; boot <= bench.boots; ++boot) {
         for (size_t i = 0; i < kernels.size(); ++i) {
             const auto cost =
-                measure(kernels[i], options, results / fmt::format("cost-{}-{}", i + 1, boot));
+                measure(kernels[i].config, bench, results / fmt::format("cost-{}-{}", i + 1, boot));
             if (!cost) {
                 return tl::unexpected(cost.error());
             }
@@ -104,28 +97,21 @@ hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options) 
     }
     nlohmann::ordered_json figures = {{"kernels", nlohmann::ordered_json::array()}};
     for (size_t i = 0; i < kernels.size(); ++i) {
-        print(kernels[i].kernel, costs[i]);
-        figures["kernels"].push_back(to_json(kernels[i].kernel, costs[i]));
+        print(kernels[i].name, costs[i]);
+        figures["kernels"].push_back(to_json(kernels[i].name, costs[i]));
     }
-    CommandStatus status = kExitPass;
+    bool within_limit = true;
     if (costs.size() == 2) {
         const CostRatio ratio = compare_costs(costs[0], costs[1]);
         fmt::print(
             "ratio of the second to the first: {:.5f} (pairs of boots: {:.5f} to {:.5f}); a "
             "difference of {} % is allowed\n",
-            ratio.median, ratio.least, ratio.most, options.limit_percent);
+            ratio.median, ratio.least, ratio.most, bench.limit_percent);
         figures["ratio"] = {{"median", ratio.median}, {"least", ratio.least}, {"most", ratio.most}};
-        if (std::abs(ratio.median - 1) * 100 > options.limit_percent) {
-            status = kExitFail;
-        }
+        within_limit = std::abs(ratio.median - 1) * 100 <= bench.limit_percent;
     }
-    std::error_code error;
-    fs::create_directories(results, error);
-    std::ofstream out(results / "bench-submission.json");
-    out << figures.dump(2) << '\n';
-    if (!out.flush()) {
-        return hp::fail(
-            fmt::format("cannot write {}", (results / "bench-submission.json").string()));
+    if (const auto written = write_figures(results / "bench-submission.json", figures); !written) {
+        return tl::unexpected(written.error());
     }
     for (const CostOfKernel& cost : costs) {
         if (cost.spread() > cost_repeatable) {
@@ -135,7 +121,7 @@ hp::Result<CommandStatus> bench_submission_command(const BenchOptions& options) 
                             cost.spread() * 100, cost_repeatable * 100));
         }
     }
-    return status;
+    return within_limit;
 }
 
 }  // namespace hotplug

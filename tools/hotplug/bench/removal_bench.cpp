@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: `hpctl bench removal`: how long a removal takes with one KFD process and with fifty that
+// Purpose: how long a removal takes with one KFD process and with fifty that
 // do not go away, in turns in one guest: what counts is the ratio. It fails when a removal does not
 // return or a process does not live through it. Thread: one.
+#include "hotplug/bench/removal_bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "hotplug/bench/figures.h"
 #include "hotplug/bench/median.h"
-#include "hotplug/cli/commands.h"
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/machine.h"
 #include "hotplug/run/runner_client.h"
@@ -21,19 +22,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto kAnswer = std::chrono::minutes(2);
-constexpr auto kRemoval = std::chrono::minutes(3);
-constexpr auto kReplug = std::chrono::minutes(2);
-constexpr unsigned kRepeats = 5;
-constexpr std::array<unsigned, 2> kProcesses = {1, 50};
+constexpr auto answer_deadline = std::chrono::minutes(2);
+constexpr auto removal_deadline = std::chrono::minutes(3);
+constexpr auto replug_deadline = std::chrono::minutes(2);
+constexpr unsigned repeats = 5;
+constexpr std::array<unsigned, 2> process_counts = {1, 50};
 /// As many as run at a time on the GPU; the others only have /dev/kfd open.
-constexpr unsigned kQueues = 7;
+constexpr unsigned most_queues = 7;
 
 /// kfd_crowd (protocols.md) on the GPU, in the state it shall be in.
 hp::Result<JobId> gather(Machine& machine, unsigned processes) {
     AgentClient& agent = machine.agent();
     const auto bdf = machine.slot(0).bdf();
-    const auto state = agent.state(Deadline::after(kAnswer));
+    const auto state = agent.state(Deadline::after(answer_deadline));
     if (!bdf || !state) {
         return tl::unexpected(bdf ? state.error() : bdf.error());
     }
@@ -44,13 +45,13 @@ hp::Result<JobId> gather(Machine& machine, unsigned processes) {
     const auto job =
         agent.spawn("kfd_crowd", {"kfd_crowd", "--gpu-id", std::to_string(node->gpu_id), "--count",
                                   std::to_string(processes), "--queues",
-                                  std::to_string(std::min(processes, kQueues))});
+                                  std::to_string(std::min(processes, most_queues))});
     if (!job) {
         return job;
     }
     const auto ready = agent.wait_output(
         *job, 0, [](const std::string& line) { return parse_client_line(line).state == "ready"; },
-        "kfd_crowd to be ready", Deadline::after(kAnswer));
+        "kfd_crowd to be ready", Deadline::after(answer_deadline));
     return ready ? job : tl::unexpected(ready.error());
 }
 
@@ -61,7 +62,7 @@ hp::Result<void> disperse(AgentClient& agent, JobId crowd) {
             return told;
         }
     }
-    const auto end = agent.wait_exit(crowd, Deadline::after(kAnswer));
+    const auto end = agent.wait_exit(crowd, Deadline::after(answer_deadline));
     if (!end) {
         return tl::unexpected(end.error());
     }
@@ -78,7 +79,7 @@ hp::Result<double> remove_and_return(Machine& machine, Loss loss, unsigned proce
     if (!crowd) {
         return tl::unexpected(crowd.error());
     }
-    const auto lost = lose(machine, machine.slot(0), loss, Deadline::after(kRemoval));
+    const auto lost = lose(machine, machine.slot(0), loss, Deadline::after(removal_deadline));
     if (!lost) {
         return tl::unexpected(lost.error());
     }
@@ -89,7 +90,7 @@ hp::Result<double> remove_and_return(Machine& machine, Loss loss, unsigned proce
     if (const auto ended = disperse(machine.agent(), *crowd); !ended) {
         return tl::unexpected(ended.error());
     }
-    const auto back = recover(machine, machine.slot(0), loss, {}, Deadline::after(kReplug));
+    const auto back = recover(machine, machine.slot(0), loss, {}, Deadline::after(replug_deadline));
     if (!back) {
         return tl::unexpected(back.error());
     }
@@ -102,25 +103,20 @@ hp::Result<double> remove_and_return(Machine& machine, Loss loss, unsigned proce
 
 }  // namespace
 
-hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options) {
-    const fs::path results = fs::absolute(options.results);
-    auto config = options.machine.machine_config();
-    if (!config) {
-        return tl::unexpected(config.error());
-    }
-    config->slots.resize(1);
-    config->slots[0].gpu.trace = false;
-    config->log_dir = results / "removal";
-    auto machine = Machine::start(std::move(*config));
+hp::Result<void> run_removal_bench(MachineConfig config, const fs::path& results) {
+    config.slots.resize(1);
+    config.slots[0].gpu.trace = false;
+    config.log_dir = results / "removal";
+    auto machine = Machine::start(std::move(config));
     if (!machine) {
         return tl::unexpected(machine.error());
     }
     nlohmann::ordered_json figures;
     for (const Loss loss : {Loss::slot_power, Loss::sysfs_remove, Loss::surprise}) {
-        std::array<std::vector<double>, kProcesses.size()> times;
-        for (unsigned i = 0; i < kRepeats; ++i) {
-            for (size_t k = 0; k < kProcesses.size(); ++k) {
-                const auto time = remove_and_return(**machine, loss, kProcesses[k]);
+        std::array<std::vector<double>, process_counts.size()> times;
+        for (unsigned i = 0; i < repeats; ++i) {
+            for (size_t k = 0; k < process_counts.size(); ++k) {
+                const auto time = remove_and_return(**machine, loss, process_counts[k]);
                 if (!time) {
                     return tl::unexpected((*machine)->explain(time.error()));
                 }
@@ -129,19 +125,12 @@ hp::Result<CommandStatus> bench_removal_command(const BenchOptions& options) {
         }
         const double one = median_of(times[0]), many = median_of(times[1]);
         fmt::print("{}: removal returned, {} / {} KFD processes: {:.2f} s / {:.2f} s = {:.2f}\n",
-                   to_string(loss), kProcesses[1], kProcesses[0], many, one, many / one);
+                   to_string(loss), process_counts[1], process_counts[0], many, one, many / one);
         std::fflush(stdout);
         figures[std::string(to_string(loss))] = {
             {"one_s", times[0]}, {"fifty_s", times[1]}, {"ratio", many / one}};
     }
-    std::error_code error;
-    fs::create_directories(results, error);
-    std::ofstream out(results / "bench-removal.json");
-    out << figures.dump(2) << '\n';
-    if (!out.flush()) {
-        return hp::fail(fmt::format("cannot write {}", (results / "bench-removal.json").string()));
-    }
-    return kExitPass;
+    return write_figures(results / "bench-removal.json", figures);
 }
 
 }  // namespace hotplug

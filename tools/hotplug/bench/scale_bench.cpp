@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: `hpctl bench scale`: what many GPUs cost the host and each other. An emulator alone,
+// Purpose: what many GPUs cost the host and each other. An emulator alone,
 // then one guest with many GPUs, of which one is lost by surprise and replaced, then many guests at
 // once. It fails when a GPU does not come up or does not do its job, and when an emulator keeps
 // more memory than it may. Thread: one, and one for each of the guests at once, which starts its
 // machine, and ends it when all have been looked at.
+#include "hotplug/bench/scale_bench.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <latch>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <thread>
 
 #include "hotplug/base/temporary_directory.h"
+#include "hotplug/bench/figures.h"
 #include "hotplug/bench/median.h"
 #include "hotplug/bench/probe_times.h"
 #include "hotplug/bench/process_figures.h"
 #include "hotplug/bench/vram_client.h"
-#include "hotplug/cli/commands.h"
 #include "hotplug/loss/loss.h"
+#include "hotplug/machine/host_memory.h"
 #include "hotplug/machine/machine.h"
 #include "hotplug/run/runner_client.h"
 
@@ -32,20 +34,20 @@ using std::chrono::duration;
 namespace fs = std::filesystem;
 
 constexpr double mib = 1u << 20;
-constexpr auto kEmulator = std::chrono::seconds(30);
-constexpr auto kAnswer = std::chrono::minutes(2);
+constexpr auto emulator_deadline = std::chrono::seconds(30);
+constexpr auto answer_deadline = std::chrono::minutes(2);
 /// For each GPU of all that work at once: a guest is emulated, and so is its time.
-constexpr auto kJob = std::chrono::seconds(60);
-constexpr auto kRemoval = std::chrono::minutes(3);
-constexpr auto kReplug = std::chrono::minutes(5);
+constexpr auto job_deadline = std::chrono::seconds(60);
+constexpr auto removal_deadline = std::chrono::minutes(3);
+constexpr auto replug_deadline = std::chrono::minutes(5);
 /// What --boot-timeout is for, of all that boot at once.
-constexpr unsigned kUsualGpus = 2;
-constexpr unsigned kSubmissions = 40;
+constexpr unsigned usual_gpus = 2;
+constexpr unsigned submissions = 40;
 /// Of the guest with many GPUs: what it needs without any, and what amdgpu takes for each.
-constexpr unsigned kGuestMib = 2048, kGuestMibPerGpu = 128;
+constexpr unsigned guest_mib = 2048, guest_mib_per_gpu = 128;
 /// Pages touched at each place of VRAM.
-constexpr unsigned kPages = 16;
-constexpr uint64_t kPage = 4096;
+constexpr unsigned pages = 16;
+constexpr uint64_t page_bytes = 4096;
 
 double seconds(std::chrono::nanoseconds time) {
     return duration<double>(time).count();
@@ -109,38 +111,31 @@ std::string full_name(const EmulatorProcess& emulator) {
 
 class Scale {
 public:
-    explicit Scale(const BenchOptions& options)
-        : options_(options), results_(fs::absolute(options.results)) {}
+    Scale(const MachineConfig& base, const ScaleBench& options, fs::path results)
+        : base_(base), options_(options), results_(std::move(results)) {}
 
-    hp::Result<CommandStatus> run() {
-        auto config = options_.machine.machine_config();
-        if (!config) {
-            return tl::unexpected(config.error());
+    hp::Result<bool> run() {
+        // Before anything else: guests that start at once do not see each other's memory yet.
+        for (const auto& fits : {check_memory(config_of_one()),
+                                 check_memory(config_of_many(0), std::max(options_.vms, 1u))}) {
+            if (!fits) {
+                return tl::unexpected(fits.error());
+            }
         }
-        config->slots.clear();
         std::error_code error;
         fs::create_directories(results_ / "scale", error);
-        note(emulator_alone(*config));
-        note(one_guest(*config));
+        note(emulator_alone());
+        note(one_guest());
         if (options_.vms > 0) {
-            many_guests(*config);
+            many_guests();
         }
         figures_["problems"] = problems_;
-        std::ofstream out(results_ / "bench-scale.json");
-        out << figures_.dump(2) << '\n';
-        if (!out.flush()) {
-            return hp::fail(
-                fmt::format("cannot write {}", (results_ / "bench-scale.json").string()));
-        }
-        return problems_.empty() ? kExitPass : kExitFail;
+        return write_figures(results_ / "bench-scale.json", figures_).map([&] {
+            return problems_.empty();
+        });
     }
 
 private:
-    static void print(const std::string& what, const std::string& value) {
-        fmt::print("{:<58} {}\n", what, value);
-        std::fflush(stdout);
-    }
-
     void fail(const std::string& problem) {
         fmt::print("FAILS: {}\n", problem);
         std::fflush(stdout);
@@ -153,18 +148,34 @@ private:
         }
     }
 
-    MachineConfig with_gpus(const MachineConfig& base, unsigned gpus, const std::string& name,
-                            unsigned at_once) const {
-        MachineConfig config = base;
-        config.slots.resize(gpus);
-        for (SlotConfig& slot : config.slots) {
-            slot.gpu.profile = options_.machine.profile;
-            slot.gpu.trace = false;
-        }
+    MachineConfig with_gpus(unsigned gpus, const std::string& name, unsigned at_once) const {
+        MachineConfig config = base_;
+        SlotConfig slot = base_.slots.front();
+        slot.gpu.trace = false;
+        config.slots.assign(gpus, slot);
         config.log_dir = results_ / "scale" / name;
-        const unsigned usual = std::max(1u, at_once / kUsualGpus);
-        config.boot_deadline = base.boot_deadline * usual;
-        config.probe_deadline = base.probe_deadline * usual;
+        const unsigned usual = std::max(1u, at_once / usual_gpus);
+        config.boot_deadline = base_.boot_deadline * usual;
+        config.probe_deadline = base_.probe_deadline * usual;
+        return config;
+    }
+
+    unsigned gpus_of_one() const { return static_cast<unsigned>(base_.slots.size()); }
+
+    MachineConfig config_of_one() const {
+        const unsigned gpus = gpus_of_one();
+        MachineConfig config = with_gpus(gpus, "one-guest", gpus);
+        config.memory_mib = std::max(config.memory_mib, guest_mib + gpus * guest_mib_per_gpu);
+        return config;
+    }
+
+    MachineConfig config_of_many(unsigned guest) const {
+        MachineConfig config = with_gpus(options_.gpus_per_vm, fmt::format("guest-{}", guest),
+                                         options_.vms * options_.gpus_per_vm);
+        config.largest_vram_mib = options_.vram_mib;
+        for (SlotConfig& slot : config.slots) {
+            slot.gpu.vram_mib = options_.vram_mib;
+        }
         return config;
     }
 
@@ -194,10 +205,10 @@ private:
                 own.values.push_back(static_cast<double>(memory->own) / mib);
                 memfds.values.push_back(static_cast<double>(memory->memfds) / mib);
             }
-            print(fmt::format("  resident, emulator of a {} (least / median / most)",
-                              kind == std::string_view("gpu") ? "GPU" : "black hole"),
-                  total.text("MiB"));
-            print("    of that, VRAM", memfds.text("MiB"));
+            print_figure(fmt::format("  resident, emulator of a {} (least / median / most)",
+                                     kind == std::string_view("gpu") ? "GPU" : "black hole"),
+                         total.text("MiB"));
+            print_figure("    of that, VRAM", memfds.text("MiB"));
             json[kind] = {{"resident_mib", total.json()},
                           {"own_mib", own.json()},
                           {"vram_mib", memfds.json()}};
@@ -210,9 +221,9 @@ private:
         for (const double value : idle->values) {
             sum += value;
         }
-        print("  CPU of a GPU's emulator while idle (least / median / most)",
-              idle->text("ms per s"));
-        print("  CPU of all of them", fmt::format("{:.1f} ms per s", sum));
+        print_figure("  CPU of a GPU's emulator while idle (least / median / most)",
+                     idle->text("ms per s"));
+        print_figure("  CPU of all of them", fmt::format("{:.1f} ms per s", sum));
         json["idle_cpu_ms_per_s"] = idle->json();
         json["idle_cpu_ms_per_s"]["all"] = sum;
         return json;
@@ -243,20 +254,20 @@ private:
     }
 
     /// Memory of an emulator that no guest has: before anybody touched its VRAM, and after.
-    hp::Result<void> emulator_alone(const MachineConfig& base) {
+    hp::Result<void> emulator_alone() {
         const auto sockets = TemporaryDirectory::make();
         if (!sockets) {
             return tl::unexpected(sockets.error());
         }
         EmulatorSpec spec{.name = "alone",
-                          .program = base.emulator,
+                          .program = base_.emulator,
                           .socket_dir = sockets->path(),
                           .log_dir = results_ / "scale",
-                          .gpu = {.profile = options_.machine.profile,
+                          .gpu = {.profile = base_.slots.front().gpu.profile,
                                   .device_id = std::nullopt,
                                   .vram_mib = options_.vram_mib,
                                   .trace = false}};
-        auto emulator = EmulatorProcess::start(std::move(spec), Deadline::after(kEmulator));
+        auto emulator = EmulatorProcess::start(std::move(spec), Deadline::after(emulator_deadline));
         if (!emulator) {
             return tl::unexpected(emulator.error());
         }
@@ -277,9 +288,10 @@ private:
                                static_cast<double>(memory.total()) / mib,
                                static_cast<double>(memory.memfds) / mib);
         };
-        print("  resident, untouched", text(*idle));
-        print(fmt::format("  resident, {} pages touched at each end and in the middle", kPages),
-              text(*used));
+        print_figure("  resident, untouched", text(*idle));
+        print_figure(
+            fmt::format("  resident, {} pages touched at each end and in the middle", pages),
+            text(*used));
         for (const auto& [name, memory] :
              {std::pair{"untouched", *idle}, std::pair{"touched", *used}}) {
             figures_["emulator_alone"][name] = {
@@ -291,15 +303,15 @@ private:
     }
 
     hp::Result<void> touch_vram(EmulatorProcess& emulator) const {
-        auto client = VramClient::connect(emulator.vfio_user_socket(), kEmulator);
+        auto client = VramClient::connect(emulator.vfio_user_socket(), emulator_deadline);
         if (!client) {
             return tl::unexpected(client.error());
         }
         const uint64_t size = uint64_t{options_.vram_mib} << 20;
-        const uint64_t span = kPages * kPage;
+        const uint64_t span = pages * page_bytes;
         for (const uint64_t start : {uint64_t{0}, size / 2 - span / 2, size - span}) {
-            for (uint64_t offset = start; offset < start + span; offset += kPage) {
-                const auto value = static_cast<uint32_t>(offset / kPage) | 1;
+            for (uint64_t offset = start; offset < start + span; offset += page_bytes) {
+                const auto value = static_cast<uint32_t>(offset / page_bytes) | 1;
                 if (const auto written = client->write(offset, value); !written) {
                     return written;
                 }
@@ -316,10 +328,9 @@ private:
         return {};
     }
 
-    hp::Result<void> one_guest(const MachineConfig& base) {
-        const unsigned gpus = options_.machine.gpus;
-        MachineConfig config = with_gpus(base, gpus, "one-guest", gpus);
-        config.memory_mib = std::max(config.memory_mib, kGuestMib + gpus * kGuestMibPerGpu);
+    hp::Result<void> one_guest() {
+        const unsigned gpus = gpus_of_one();
+        MachineConfig config = config_of_one();
         fmt::print("One guest with {} GPU{}, {} MiB of memory\n", gpus, gpus == 1 ? "" : "s",
                    config.memory_mib);
         auto machine = Machine::start(std::move(config));
@@ -331,10 +342,10 @@ private:
         json = {{"gpus", gpus},
                 {"to_agent_s", seconds((*machine)->time_to_agent())},
                 {"to_all_bound_s", seconds((*machine)->time_to_driver())}};
-        print("  start of QEMU to agent",
-              fmt::format("{:.1f} s", seconds((*machine)->time_to_agent())));
-        print("  start of QEMU to the last GPU bound",
-              fmt::format("{:.1f} s", seconds((*machine)->time_to_driver())));
+        print_figure("  start of QEMU to agent",
+                     fmt::format("{:.1f} s", seconds((*machine)->time_to_agent())));
+        print_figure("  start of QEMU to the last GPU bound",
+                     fmt::format("{:.1f} s", seconds((*machine)->time_to_driver())));
         probes(**machine, json);
         Emulators emulators;
         emulators.add(**machine);
@@ -342,8 +353,8 @@ private:
                               .map([&](const Json& cost) { json["emulators"] = cost; })
                               .and_then([&]() { return jobs_on_all(**machine); })
                               .map([&] {
-                                  print("  GPUs that did their jobs, all at once",
-                                        fmt::format("{} of {}", gpus, gpus));
+                                  print_figure("  GPUs that did their jobs, all at once",
+                                               fmt::format("{} of {}", gpus, gpus));
                               })
                               .and_then([&]() { return lose_one(**machine, json); });
         if (!done) {
@@ -360,27 +371,27 @@ private:
         for (const auto& [bdf, time] : probe_times(log)) {
             spread.values.push_back(seconds(time));
         }
-        print("  probe of a GPU, guest's time (least / median / most)", spread.text("s"));
+        print_figure("  probe of a GPU, guest's time (least / median / most)", spread.text("s"));
         json["probe_s"] = spread.json();
         json["probe_s"]["each"] = spread.values;
     }
 
     static hp::Result<void> jobs_on_all(Machine& machine) {
         AgentClient& agent = machine.agent();
-        const auto state = agent.state(Deadline::after(kAnswer));
+        const auto state = agent.state(Deadline::after(answer_deadline));
         if (!state) {
             return tl::unexpected(state.error());
         }
         std::vector<JobId> jobs;
         for (size_t slot = 0; slot < machine.slot_count(); ++slot) {
             const auto job =
-                start_job(machine, slot, {"--count", std::to_string(kSubmissions)}, *state);
+                start_job(machine, slot, {"--count", std::to_string(submissions)}, *state);
             if (!job) {
                 return tl::unexpected(job.error());
             }
             jobs.push_back(*job);
         }
-        const Deadline deadline = Deadline::after(kJob * jobs.size());
+        const Deadline deadline = Deadline::after(job_deadline * jobs.size());
         for (size_t slot = 0; slot < jobs.size(); ++slot) {
             const auto end = agent.wait_exit(jobs[slot], deadline);
             if (!end) {
@@ -401,7 +412,7 @@ private:
         }
         AgentClient& agent = machine.agent();
         GpuSlot& victim = machine.slot(machine.slot_count() - 1);
-        const auto state = agent.state(Deadline::after(kAnswer));
+        const auto state = agent.state(Deadline::after(answer_deadline));
         if (!state) {
             return tl::unexpected(state.error());
         }
@@ -412,7 +423,7 @@ private:
         if (const auto at_work = progress(agent, *bystander); !at_work) {
             return at_work;
         }
-        const auto lost = lose(machine, victim, Loss::surprise, Deadline::after(kRemoval));
+        const auto lost = lose(machine, victim, Loss::surprise, Deadline::after(removal_deadline));
         if (!lost) {
             return tl::unexpected(lost.error());
         }
@@ -422,7 +433,7 @@ private:
         Replacement another;
         another.other_board = true;
         const auto back =
-            recover(machine, victim, Loss::surprise, another, Deadline::after(kReplug));
+            recover(machine, victim, Loss::surprise, another, Deadline::after(replug_deadline));
         if (!back) {
             return tl::unexpected(back.error());
         }
@@ -435,7 +446,7 @@ private:
             return again;
         }
         const auto ended = agent.signal(*bystander, SIGTERM).and_then([&] {
-            return agent.wait_exit(*bystander, Deadline::after(kAnswer));
+            return agent.wait_exit(*bystander, Deadline::after(answer_deadline));
         });
         if (!ended) {
             return tl::unexpected(ended.error());
@@ -447,12 +458,12 @@ private:
         if (const auto worked = jobs_on_all(machine); !worked) {
             return hp::fail("after the replug: " + worked.error().message);
         }
-        print("  one lost by surprise: removal returned",
-              fmt::format("{:.2f} s", seconds(*lost->remove_returned)));
-        print("  another board in its place: ready",
-              fmt::format("{:.1f} s", seconds(*back->ready)));
-        print("  longest stall of the first GPU's client meanwhile",
-              fmt::format("{:.2f} s", seconds(stall)));
+        print_figure("  one lost by surprise: removal returned",
+                     fmt::format("{:.2f} s", seconds(*lost->remove_returned)));
+        print_figure("  another board in its place: ready",
+                     fmt::format("{:.1f} s", seconds(*back->ready)));
+        print_figure("  longest stall of the first GPU's client meanwhile",
+                     fmt::format("{:.2f} s", seconds(stall)));
         json["surprise"] = {{"removal_returned_s", seconds(*lost->remove_returned)},
                             {"replug_ready_s", seconds(*back->ready)},
                             {"bystander_stall_s", seconds(stall)}};
@@ -464,7 +475,7 @@ private:
         const auto line = agent.wait_output(
             job, agent.job(job).lines.size(),
             [](const std::string& text) { return parse_client_line(text).state == "progress"; },
-            "a client to go on", Deadline::after(kAnswer));
+            "a client to go on", Deadline::after(answer_deadline));
         return line ? hp::Result<void>() : tl::unexpected(line.error());
     }
 
@@ -481,7 +492,7 @@ private:
         return longest;
     }
 
-    void many_guests(const MachineConfig& base) {
+    void many_guests() {
         const unsigned guests = options_.vms, gpus = options_.gpus_per_vm;
         fmt::print("{} guests at once with {} GPU{} each, {} MiB of VRAM\n", guests, gpus,
                    gpus == 1 ? "" : "s", options_.vram_mib);
@@ -495,12 +506,7 @@ private:
         const auto begin = Deadline::Clock::now();
         std::vector<std::jthread> threads;
         for (unsigned i = 0; i < guests; ++i) {
-            MachineConfig config = with_gpus(base, gpus, fmt::format("guest-{}", i), guests * gpus);
-            config.largest_vram_mib = options_.vram_mib;
-            for (SlotConfig& slot : config.slots) {
-                slot.gpu.vram_mib = options_.vram_mib;
-            }
-            threads.emplace_back([&guest = all[i], &up, &looked_at, config] {
+            threads.emplace_back([&guest = all[i], &up, &looked_at, config = config_of_many(i)] {
                 auto machine = Machine::start(config);
                 if (machine) {
                     guest.machine = std::move(*machine);
@@ -534,9 +540,10 @@ private:
                 {"vram_size_mib", options_.vram_mib},
                 {"to_all_bound_s", seconds(booted)},
                 {"to_bound_s", to_driver.json()}};
-        print("  guests whose GPUs are all bound",
-              fmt::format("{} of {}", to_driver.values.size(), guests));
-        print("  start of QEMU to bound driver (least / median / most)", to_driver.text("s"));
+        print_figure("  guests whose GPUs are all bound",
+                     fmt::format("{} of {}", to_driver.values.size(), guests));
+        print_figure("  start of QEMU to bound driver (least / median / most)",
+                     to_driver.text("s"));
         if (!emulators.gpus.empty()) {
             if (const auto figures = cost(emulators)) {
                 json["emulators"] = *figures;
@@ -553,12 +560,13 @@ private:
                 fail(fmt::format("guest {} of {}: {}", i, guests, all[i].result.error().message));
             }
         }
-        print("  guests whose GPUs did their jobs, all at once",
-              fmt::format("{} of {}", worked, guests));
+        print_figure("  guests whose GPUs did their jobs, all at once",
+                     fmt::format("{} of {}", worked, guests));
         json["worked"] = worked;
     }
 
-    const BenchOptions& options_;
+    const MachineConfig& base_;
+    const ScaleBench& options_;
     fs::path results_;
     Json figures_;
     std::vector<std::string> problems_;
@@ -566,8 +574,9 @@ private:
 
 }  // namespace
 
-hp::Result<CommandStatus> bench_scale_command(const BenchOptions& options) {
-    return Scale(options).run();
+hp::Result<bool> run_scale_bench(const MachineConfig& base, const ScaleBench& options,
+                                 const fs::path& results) {
+    return Scale(base, options, results).run();
 }
 
 }  // namespace hotplug
