@@ -3,7 +3,6 @@
 // Thread: one.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
@@ -12,6 +11,11 @@
 
 #include "hotplug/machine/machine.h"
 #include "lib/result.h"
+
+// Its header is most of what a file that includes it costs the compiler.
+namespace CLI {
+class App;
+}
 
 namespace hotplug {
 
