@@ -39,7 +39,7 @@ int run(int argc, char** argv) {
         "Plugs, pulls, breaks and replaces emulated AMD GPUs in a guest, and judges the driver.");
     app.require_subcommand(1);
     app.footer(
-        "Exit status: 0 pass, 1 a check failed unexpectedly, 2 harness error, 130 interrupted.");
+        "Exit status: 0 pass, 1 a row or the run itself failed, 2 harness error, 130 interrupted.");
 
     hotplug::ListOptions list;
     CLI::App* list_app = app.add_subcommand("list", "rows, their tags, what they do");

@@ -22,7 +22,7 @@ namespace hotplug {
 /// Exit status of every command.
 enum CommandStatus : int {
     kExitPass = 0,
-    kExitFail = 1,   // a check failed unexpectedly, or passed unexpectedly
+    kExitFail = 1,   // a row is red, or the run itself has a flaw
     kExitError = 2,  // the harness could not do what was asked
     kExitInterrupted = 130,
 };
