@@ -15,11 +15,10 @@
 #include <vector>
 
 #include "hotplug/base/deadline.h"
+#include "hotplug/values/job_id.h"
 #include "lib/result.h"
 
 namespace hotplug {
-
-using JobId = int64_t;
 
 struct OutputLine {
     Deadline::Clock::time_point received;

@@ -167,8 +167,9 @@ TEST(CheckAccess, CountsBothWitnessesAndShowsTheFirst) {
     auto touched = episode();
     touched[0].accesses.server = 2;
     touched[0].accesses.black_hole = 9;
-    touched[0].accesses.first = {{Deadline::Clock::time_point(), "mmio_read", 5, 0x10, "regA"},
-                                 {Deadline::Clock::time_point(), "vram_write", 0, 0x20, ""}};
+    touched[0].accesses.first = {
+        {std::chrono::steady_clock::time_point(), "mmio_read", 5, 0x10, "regA"},
+        {std::chrono::steady_clock::time_point(), "vram_write", 0, 0x20, ""}};
     const CheckResult result = check_no_access(touched, {});
     EXPECT_FALSE(result.passed);
     EXPECT_EQ(result.value, "11");

@@ -16,9 +16,9 @@
 #include "hotplug/judge/integrity.h"
 #include "hotplug/judge/kernel_log.h"
 #include "hotplug/judge/ktap_reader.h"
-#include "hotplug/loss/loss.h"
-#include "hotplug/machine/gpu_slot.h"
 #include "hotplug/scenario/scenario.h"
+#include "hotplug/values/accesses.h"
+#include "hotplug/values/loss_timeline.h"
 
 namespace hotplug {
 

@@ -16,6 +16,7 @@
 
 #include "hotplug/base/deadline.h"
 #include "hotplug/base/json_conversation.h"
+#include "hotplug/values/accesses.h"
 #include "lib/result.h"
 
 namespace hotplug {
@@ -30,50 +31,10 @@ struct EmulatorStatus {
     std::string engines;
 };
 
-/// Accesses of one kind each, over some span of time.
-struct AccessCounts {
-    uint64_t mmio_reads = 0;
-    uint64_t mmio_writes = 0;
-    uint64_t doorbell_writes = 0;
-    uint64_t vram_reads = 0;
-    uint64_t vram_writes = 0;
-    uint64_t config_reads = 0;
-    uint64_t config_writes = 0;
-    uint64_t dma_reads = 0;
-    uint64_t dma_writes = 0;
-    uint64_t interrupts = 0;
-
-    /// CPU accesses to the GPU's BARs. Config space is not in it: looking there is how a loss is
-    /// found out.
-    uint64_t bar_accesses() const {
-        return mmio_reads + mmio_writes + doorbell_writes + vram_reads + vram_writes;
-    }
-};
-
-/// One of the first accesses after the loss.
-struct LateAccess {
-    Deadline::Clock::time_point time;
-    std::string kind;  // "mmio_read"
-    unsigned region = 0;
-    uint64_t offset = 0;
-    std::string name;  // "regGRBM_STATUS", empty when the register has no name
-};
-
 struct EmulatorCounters {
     AccessCounts total;
     AccessCounts after_loss;
     std::vector<LateAccess> first_after_loss;
-};
-
-/// How the GPU vanished, as the event tells it.
-struct Vanishing {
-    /// Since `vanish_after` was asked for: accesses, and digests of their sequence (protocols.md).
-    uint64_t accesses = 0;
-    std::string digest;
-    std::string cpu_digest;
-    /// "mmio_read of regGRBM_STATUS": the access that found nobody; empty: no access made it
-    /// vanish.
-    std::string at;
 };
 
 class EmulatorClient {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one hot-plug slot of the machine: its port, what is plugged into it, the emulator
 // behind that and the black hole under its BARs. Gives the host's half of every plug event; the
-// guest's half is in loss.h. Thread: one at a time per machine. Not modelled: several functions in
+// guest's half is in loss/. Thread: one at a time per machine. Not modelled: several functions in
 // a slot.
 #pragma once
 
@@ -19,6 +19,8 @@
 #include "hotplug/machine/qmp_client.h"
 #include "hotplug/machine/qtest_client.h"
 #include "hotplug/machine/slot_port.h"
+#include "hotplug/values/accesses.h"
+#include "hotplug/values/replacement.h"
 #include "lib/result.h"
 
 namespace hotplug {
@@ -30,27 +32,6 @@ enum class SlotDevice { empty, gpu, nvme, edu };
 struct SlotConfig {
     SlotDevice device = SlotDevice::gpu;
     GpuOptions gpu;  // for SlotDevice::gpu
-};
-
-/// What of the board differs at a replug. Nothing set: the same board is put back.
-struct Replacement {
-    std::optional<uint16_t> device_id;
-    std::optional<uint64_t> vram_mib;
-    /// A new emulator process even when nothing differs: another board of the same model.
-    bool other_board = false;
-
-    bool needs_new_emulator() const { return device_id || vram_mib || other_board; }
-};
-
-/// How the driver touched a GPU that is not there.
-struct AbsentAccesses {
-    uint64_t server = 0;  // reached the emulator after the loss, while QEMU still had the device
-    uint64_t black_hole = 0;  // reached the address after the device had left QEMU
-    AccessCounts server_counts;
-    AccessCounts black_hole_counts;
-    std::vector<LateAccess> first;  // in order of time, server's before the black hole's
-
-    uint64_t total() const { return server + black_hole; }
 };
 
 class GpuSlot {

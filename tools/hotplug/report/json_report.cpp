@@ -27,7 +27,7 @@ json to_json(const CheckResult& check) {
             {"reason", check.reason}};
 }
 
-json to_json(const AbsentAccesses& accesses, Deadline::Clock::time_point loss) {
+json to_json(const AbsentAccesses& accesses, std::chrono::steady_clock::time_point loss) {
     json first = json::array();
     for (const LateAccess& access : accesses.first) {
         const std::chrono::duration<double> after_loss = access.time - loss;

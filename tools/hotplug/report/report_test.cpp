@@ -166,7 +166,7 @@ RunReport report() {
     episode.fences = {{"drm_submitter@victim", std::chrono::microseconds(12'500), -19},
                       {nasty, std::chrono::microseconds(40'000), -62}};
     // The black hole runs for minutes before the loss; what counts is the time since the loss.
-    episode.loss.event = Deadline::Clock::time_point(std::chrono::minutes(10));
+    episode.loss.event = std::chrono::steady_clock::time_point(std::chrono::minutes(10));
     LateAccess late;
     late.time = episode.loss.event + std::chrono::milliseconds(250);
     late.name = nasty;

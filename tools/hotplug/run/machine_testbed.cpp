@@ -9,6 +9,8 @@
 #include <iterator>
 #include <sstream>
 
+#include "hotplug/loss/loss.h"
+
 namespace hotplug {
 
 namespace {

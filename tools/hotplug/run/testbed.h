@@ -14,9 +14,11 @@
 #include "hotplug/base/deadline.h"
 #include "hotplug/guest/agent_client.h"
 #include "hotplug/guest/guest_state.h"
-#include "hotplug/loss/loss.h"
-#include "hotplug/machine/gpu_slot.h"
 #include "hotplug/run/guest_facts.h"
+#include "hotplug/values/accesses.h"
+#include "hotplug/values/loss_options.h"
+#include "hotplug/values/loss_timeline.h"
+#include "hotplug/values/replacement.h"
 #include "lib/result.h"
 
 namespace hotplug {

@@ -58,8 +58,11 @@ TEST(ScenarioCatalogue, SelectsByTagIdVariantAndCycle) {
 }
 
 TEST(ScenarioCatalogue, WordThatSelectsNothingIsAnError) {
-    EXPECT_EQ(selected({"one", "tow"}),
-              Ids{"'tow' is no row, scenario or tag; scenarios: one, two, soak"});
+    EXPECT_EQ(selected({"one", "tow"}), Ids{"'tow' is no row, scenario or tag: did you mean two?"});
+    EXPECT_EQ(selected({"two/bsuy"}),
+              Ids{"'two/bsuy' is no row, scenario or tag: did you mean two/busy?"});
+    EXPECT_EQ(selected({"nonsense"}),
+              Ids{"'nonsense' is no row, scenario or tag: hpctl list shows them"});
 }
 
 TEST(ScenarioCatalogue, VictimsAlternateAndCyclesShareTheirKnownFailures) {
@@ -210,7 +213,10 @@ TEST(ScenarioCatalogue, MixedCyclesGoThroughEveryWayOfLoss) {
             }
         }
     }
-    std::set<Loss> all(all_losses().begin(), all_losses().end());
+    std::set<Loss> all;
+    for (const LossKind& kind : all_loss_kinds()) {
+        all.insert(kind.loss);
+    }
     all.erase(Loss::surprise_without_restore);  // the harness's own negative control
     all.erase(Loss::at_access);                 // needs something that is under way
     EXPECT_EQ(seen, all);

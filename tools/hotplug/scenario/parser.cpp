@@ -189,8 +189,8 @@ Loss read_loss(const Node& node) {
         return *loss;
     }
     std::vector<std::string_view> allowed;
-    for (const Loss loss : all_losses()) {
-        allowed.push_back(to_string(loss));
+    for (const LossKind& kind : all_loss_kinds()) {
+        allowed.push_back(kind.name);
     }
     node.refuse(fmt::format("no way to lose a GPU is called '{}', allowed: {}", name,
                             fmt::join(allowed, ", ")));

@@ -13,9 +13,9 @@
 #include <variant>
 #include <vector>
 
-#include "hotplug/loss/loss.h"
-#include "hotplug/machine/gpu_slot.h"
 #include "hotplug/scenario/checks.h"
+#include "hotplug/values/loss_kind.h"
+#include "hotplug/values/replacement.h"
 
 namespace hotplug {
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see steps.h.
+// Thread: one.
+#include "hotplug/loss/steps.h"
+
+#include <fmt/format.h>
+
+namespace hotplug {
+
+std::string fill_in(std::string_view pattern, const std::string& slot_name,
+                    const std::string& bdf) {
+    return fmt::format(fmt::runtime(pattern), fmt::arg("slot", slot_name), fmt::arg("bdf", bdf));
+}
+
+hp::Result<std::string> wait_slot_off(GpuSlot& slot, Deadline deadline) {
+    while (true) {
+        auto off = slot.port().powered_off();
+        if (!off) {
+            return tl::unexpected(off.error());
+        }
+        if (*off && (slot.deleted() || !slot.plugged())) {
+            return std::string();
+        }
+        if (deadline.expired()) {
+            const auto registers = slot.port().registers();
+            return deadline.missed("the guest to power the slot off: " +
+                                   (registers ? *registers : registers.error().message));
+        }
+        deadline.pause(poll_interval);
+    }
+}
+
+}  // namespace hotplug

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the table of losses. Thread: pure functions.
+#include "hotplug/values/loss_kind.h"
+
+#include <algorithm>
+
+namespace hotplug {
+
+namespace {
+
+constexpr GuestFile device_remove{"/sys/bus/pci/devices/{bdf}/remove", "1"};
+constexpr GuestFile rescan{"/sys/bus/pci/rescan", "1"};
+
+constexpr LossKind kinds[] = {
+    {
+        .loss = Loss::device_del,
+        .name = "device_del",
+        .meaning = "QMP device_del: attention button, 5 s of grace, orderly removal",
+        .announcement = Announcement::button,
+        .comeback = Comeback::new_board,
+    },
+    {
+        .loss = Loss::slot_power,
+        .name = "slot_power",
+        .meaning = "the guest switches the slot off: orderly, no grace",
+        .announcement = Announcement::guest_write,
+        .asks = {"/sys/bus/pci/slots/{slot}/power", "0"},
+        .comeback = Comeback::new_board,
+    },
+    {
+        .loss = Loss::sysfs_remove,
+        .name = "sysfs_remove",
+        .meaning = "the guest writes to the device's `remove`: no slot event, the board answers on",
+        .announcement = Announcement::guest_write,
+        .asks = device_remove,
+        .comeback = Comeback::guest_write,
+        .brings_back = rescan,
+    },
+    {
+        .loss = Loss::driver_unbind,
+        .name = "driver_unbind",
+        .meaning = "the guest writes to the driver's `unbind`: the device stays",
+        .announcement = Announcement::guest_write,
+        .asks = {"/sys/bus/pci/devices/{bdf}/driver/unbind", "{bdf}"},
+        .comeback = Comeback::guest_write,
+        .brings_back = {"/sys/bus/pci/drivers/amdgpu/bind", "{bdf}"},
+        .needs_gpu = true,
+        .device_stays = true,
+    },
+    {
+        .loss = Loss::surprise,
+        .name = "surprise",
+        .meaning = "all ones, then presence drops without a button: pciehp's surprise path",
+        .failure = BoardFailure::vanishes,
+        .announcement = Announcement::slot_event,
+        .comeback = Comeback::new_board,
+    },
+    {
+        .loss = Loss::surprise_without_restore,
+        .name = "surprise_without_restore",
+        .meaning = "negative control: as surprise, but Slot Control is left off, and pciehp keeps "
+                   "a dead device for ever",
+        .failure = BoardFailure::vanishes,
+        .announcement = Announcement::slot_event_left_off,
+        .comeback = Comeback::new_board,
+    },
+    {
+        .loss = Loss::silent_death,
+        .name = "silent_death",
+        .meaning = "all ones and no event; after 3 s an administrator removes it through sysfs",
+        .failure = BoardFailure::vanishes,
+        .announcement = Announcement::guest_write,
+        .asks = device_remove,
+        .comeback = Comeback::guest_write,
+        .brings_back = rescan,
+        .needs_gpu = true,
+    },
+    {
+        .loss = Loss::hang,
+        .name = "hang",
+        .meaning = "engines stop, registers answer; after 3 s an administrator removes it through "
+                   "sysfs",
+        .failure = BoardFailure::hangs,
+        .announcement = Announcement::guest_write,
+        .asks = device_remove,
+        .comeback = Comeback::guest_write,
+        .brings_back = rescan,
+        .needs_gpu = true,
+    },
+    {
+        .loss = Loss::aer_fatal,
+        .name = "aer_fatal",
+        .meaning = "fatal error of the link: pci_error_handlers run, the device stays",
+        .announcement = Announcement::link_error,
+        .comeback = Comeback::by_itself,
+        .device_stays = true,
+        .ends_clients = false,
+    },
+    {
+        .loss = Loss::at_access,
+        .name = "at_access",
+        .meaning = "all ones from an access on that something under way makes, then as surprise",
+        .failure = BoardFailure::at_access,
+        .announcement = Announcement::slot_event,
+        .comeback = Comeback::new_board,
+        .needs_gpu = true,
+    },
+};
+
+constexpr bool in_order = [] {
+    for (size_t i = 0; i < std::size(kinds); ++i) {
+        if (kinds[i].loss != Loss(i)) {
+            return false;
+        }
+    }
+    return true;
+}();
+static_assert(in_order, "the rows stand in the order of the enum");
+
+}  // namespace
+
+std::span<const LossKind> all_loss_kinds() {
+    return kinds;
+}
+
+const LossKind& kind_of(Loss loss) {
+    return kinds[static_cast<size_t>(loss)];
+}
+
+std::string_view to_string(Loss loss) {
+    return kind_of(loss).name;
+}
+
+std::optional<Loss> parse_loss(std::string_view name) {
+    const auto* found = std::find_if(std::begin(kinds), std::end(kinds),
+                                     [&](const LossKind& kind) { return kind.name == name; });
+    return found == std::end(kinds) ? std::nullopt : std::optional(found->loss);
+}
+
+bool empties_slot(Loss loss) {
+    return kind_of(loss).comeback == Comeback::new_board;
+}
+
+bool ends_clients(Loss loss) {
+    return kind_of(loss).ends_clients;
+}
+
+}  // namespace hotplug

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the table of losses. The losses themselves need a guest. Thread: one.
+#include "hotplug/values/loss_kind.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace hotplug {
+namespace {
+
+TEST(LossKindTest, NamesAreUniqueAndRead) {
+    std::set<std::string_view> names;
+    for (const LossKind& kind : all_loss_kinds()) {
+        EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
+        EXPECT_EQ(parse_loss(kind.name), kind.loss);
+        EXPECT_EQ(to_string(kind.loss), kind.name);
+        EXPECT_FALSE(kind.meaning.empty()) << kind.name;
+    }
+    EXPECT_EQ(names.size(), 10u);
+    EXPECT_FALSE(parse_loss("unknown"));
+    EXPECT_FALSE(parse_loss(""));
+}
+
+TEST(LossKindTest, OnlyAnEmptySlotTakesAnotherBoard) {
+    EXPECT_TRUE(empties_slot(Loss::device_del));
+    EXPECT_TRUE(empties_slot(Loss::slot_power));
+    EXPECT_TRUE(empties_slot(Loss::surprise));
+    EXPECT_TRUE(empties_slot(Loss::at_access));
+    EXPECT_FALSE(empties_slot(Loss::sysfs_remove));
+    EXPECT_FALSE(empties_slot(Loss::driver_unbind));
+    EXPECT_FALSE(empties_slot(Loss::silent_death));
+    EXPECT_FALSE(empties_slot(Loss::hang));
+    EXPECT_FALSE(empties_slot(Loss::aer_fatal));
+}
+
+TEST(LossKindTest, OnlyARecoveryLeavesClientsTheirGpu) {
+    for (const LossKind& kind : all_loss_kinds()) {
+        EXPECT_EQ(ends_clients(kind.loss), kind.loss != Loss::aer_fatal) << kind.name;
+    }
+}
+
+TEST(LossKindTest, AGuestFileIsNamedWhereItIsWritten) {
+    for (const LossKind& kind : all_loss_kinds()) {
+        EXPECT_EQ(kind.announcement == Announcement::guest_write, !kind.asks.path.empty())
+            << kind.name;
+        EXPECT_EQ(kind.comeback == Comeback::guest_write, !kind.brings_back.path.empty())
+            << kind.name;
+    }
+}
+
+// A board whose failure is asked of the emulator has one; `surprise` pulls QEMU's own devices, too.
+TEST(LossKindTest, OnlyAnEmulatedGpuHangsOrCountsAccesses) {
+    for (const LossKind& kind : all_loss_kinds()) {
+        if (kind.failure == BoardFailure::hangs || kind.failure == BoardFailure::at_access) {
+            EXPECT_TRUE(kind.needs_gpu) << kind.name;
+        }
+    }
+    EXPECT_FALSE(kind_of(Loss::surprise).needs_gpu);
+}
+
+}  // namespace
+}  // namespace hotplug
