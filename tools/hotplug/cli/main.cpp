@@ -183,6 +183,7 @@ int run(int argc, char** argv) {
         return hotplug::kExitError;
     }
     if (list_app->parsed()) {
+        signal(SIGPIPE, SIG_DFL);  // `hpctl list | head` has seen enough
         return report(hotplug::list_command(list));
     }
     if (run_app->parsed()) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hotplug/scenario/nearest.h"
 #include "hotplug/scenario/parser.h"
 
 namespace hotplug {
@@ -132,6 +133,18 @@ hp::Result<ScenarioCatalogue> ScenarioCatalogue::load(const std::filesystem::pat
     return ScenarioCatalogue(std::move(scenarios));
 }
 
+std::vector<std::string> ScenarioCatalogue::words() const {
+    std::vector<std::string> words;
+    for (const Scenario& scenario : scenarios_) {
+        words.push_back(scenario.id);
+        for (const Row& row : rows_of(scenario, 1, 0)) {
+            words.push_back(row.expected_key());
+            words.insert(words.end(), row.tags().begin(), row.tags().end());
+        }
+    }
+    return words;
+}
+
 hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::string> wanted,
                                                        std::optional<unsigned> cycles,
                                                        uint64_t seed) const {
@@ -153,12 +166,11 @@ hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::stri
     }
     for (const std::string& word : wanted) {
         if (!used.contains(word)) {
-            std::vector<std::string_view> ids;
-            for (const Scenario& scenario : scenarios_) {
-                ids.push_back(scenario.id);
-            }
-            return hp::fail(fmt::format("'{}' is no row, scenario or tag; scenarios: {}", word,
-                                        fmt::join(ids, ", ")));
+            const auto meant = nearest(word, words());
+            return hp::fail(fmt::format(
+                "'{}' is no row, scenario or tag: {}", word,
+                meant.empty() ? "hpctl list shows them"
+                              : fmt::format("did you mean {}?", fmt::join(meant, " or "))));
         }
     }
     return rows;

@@ -56,6 +56,9 @@ public:
                                         std::optional<unsigned> cycles, uint64_t seed = 0) const;
 
 private:
+    /// All that select() knows.
+    std::vector<std::string> words() const;
+
     std::vector<Scenario> scenarios_;
 };
 
