@@ -67,6 +67,7 @@ struct ReplayOptions {
 };
 
 hp::Result<CommandStatus> list_command(const ListOptions& options);
+hp::Result<CommandStatus> schema_command();
 hp::Result<CommandStatus> run_command(RunOptions options);
 hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);

@@ -46,6 +46,9 @@ int run(int argc, char** argv) {
     list_app->add_option("--scenarios", list.scenarios, "folder of scenario files");
     list_app->add_option("--tags", list.tags, "only these tags or scenarios")->delimiter(',');
 
+    CLI::App* schema_app =
+        app.add_subcommand("schema", "the JSON Schema of scenario files, for editors");
+
     hotplug::RunOptions run;
     CLI::App* run_app = app.add_subcommand("run", "runs rows and writes the reports");
     run.add_to(*run_app);
@@ -182,8 +185,13 @@ int run(int argc, char** argv) {
         fmt::print(stderr, "hpctl: {}; see hpctl --help\n", error.what());
         return hotplug::kExitError;
     }
-    if (list_app->parsed()) {
+    if (list_app->parsed() || schema_app->parsed()) {
         signal(SIGPIPE, SIG_DFL);  // `hpctl list | head` has seen enough
+    }
+    if (schema_app->parsed()) {
+        return report(hotplug::schema_command());
+    }
+    if (list_app->parsed()) {
         return report(hotplug::list_command(list));
     }
     if (run_app->parsed()) {

@@ -13,6 +13,8 @@
 #include <sstream>
 #include <utility>
 
+#include "lib/json_text.h"
+
 namespace hotplug {
 
 namespace {
@@ -123,8 +125,12 @@ bool ExpectedFailure::covers(const std::vector<std::string>& evidence) const {
 
 hp::Result<ExpectedFailures> ExpectedFailures::parse(std::string_view text,
                                                      const std::string& file) {
-    const json list = json::parse(text, nullptr, false, /*ignore_comments=*/true);
-    if (list.is_discarded() || !list.is_array()) {
+    const auto parsed = hp::parse_json_text(text, file);
+    if (!parsed) {
+        return tl::unexpected(parsed.error());
+    }
+    const json& list = *parsed;
+    if (!list.is_array()) {
         return hp::fail(fmt::format("{}: expected a JSON list of known failures", file));
     }
     std::vector<ExpectedFailure> failures;

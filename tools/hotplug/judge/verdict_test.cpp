@@ -176,7 +176,9 @@ TEST(Expected, ErrorsNameTheEntry) {
         return read ? "no error" : read.error().message;
     };
     EXPECT_EQ(error("{}"), "e.json: expected a JSON list of known failures");
-    EXPECT_EQ(error("["), "e.json: expected a JSON list of known failures");
+    EXPECT_EQ(error("[").find("e.json:1:2: syntax error"), 0U);
+    EXPECT_EQ(error(R"([{"row": "a", "check": "removed", "reason": "r", "row": "b"}])"),
+              "e.json: /0/row: named a second time");
     EXPECT_EQ(error("[1]"), "e.json: /0: expected an object");
     EXPECT_EQ(error(R"([{"row": "a", "check": "removed"}])"),
               "e.json: /0: member 'reason' is missing");

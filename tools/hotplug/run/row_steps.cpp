@@ -48,7 +48,7 @@ hp::Result<void> RowSteps::perform(const StartStep& step) {
         return seen;
     }
     std::vector<std::string> options;
-    for (const std::string& option : step.options) {
+    for (const std::string& option : step.script ? step.script->options() : step.options) {
         options.push_back(state_.expand(option));
     }
     auto client = GuestClient::start(state_.bed, step, state_.target(step.on).gpu, options);
@@ -219,7 +219,11 @@ hp::Result<void> RowSteps::perform(const ShellStep& step) {
     if (auto seen = observer_.orphans(); !seen) {
         return seen;
     }
-    const auto run = state_.bed.run({"sh", "-c", state_.expand(step.command)}, step.deadline);
+    std::vector<std::string> command;
+    for (const std::string& word : step.argv()) {
+        command.push_back(state_.expand(word));
+    }
+    const auto run = state_.bed.run(command, step.deadline);
     if (!run) {
         return tl::unexpected(run.error());
     }

@@ -86,9 +86,9 @@ const std::vector<std::string>& Row::tags() const {
 }
 
 std::vector<Step> Row::steps() const {
-    std::vector<Step> steps;
+    std::vector<Step> steps = scenario->setup;
     if (variant != nullptr) {
-        steps = variant->steps;
+        steps.insert(steps.end(), variant->steps.begin(), variant->steps.end());
     }
     steps.insert(steps.end(), scenario->steps.begin(), scenario->steps.end());
     for (Step& step : steps) {

@@ -29,9 +29,9 @@ struct Row {
     /// The id without cycle and access: the same failures are known for each.
     std::string expected_key() const;
     const std::vector<std::string>& tags() const;
-    /// The variant's steps, then the scenario's. A loss that is drawn from a list is drawn: in as
-    /// many cycles as the list is long each comes once, in an order of the seed. A device that is
-    /// made hostile without a seed gets one, another in each cycle.
+    /// The setup, the variant's steps, then the scenario's. A loss that is drawn from a list is
+    /// drawn: in as many cycles as the list is long each comes once, in an order of the seed. A
+    /// device that is made hostile without a seed gets one, another in each cycle.
     std::vector<Step> steps() const;
     /// The slot of the GPU that is lost: it changes with each cycle.
     size_t victim_slot() const { return cycle == 0 ? 0 : (cycle - 1) % 2; }

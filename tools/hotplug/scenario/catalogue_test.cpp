@@ -75,6 +75,21 @@ TEST(ScenarioCatalogue, VictimsAlternateAndCyclesShareTheirKnownFailures) {
     EXPECT_EQ((*rows)[1].expected_key(), "soak");
 }
 
+TEST(ScenarioCatalogue, SetupComesBeforeTheVariant) {
+    Scenario made = scenario("a", {"t"});
+    made.setup = {SettleStep{}};
+    made.variants = {{"v", {StartStep{.program = "x", .options = {}}}}};
+    made.steps = {LoseStep{}};
+    const ScenarioCatalogue all({made});
+    const auto rows = all.select(Ids{"a"}, std::nullopt);
+    ASSERT_TRUE(rows);
+    const auto steps = rows->front().steps();
+    ASSERT_EQ(steps.size(), 3U);
+    EXPECT_TRUE(std::holds_alternative<SettleStep>(steps[0]));
+    EXPECT_TRUE(std::holds_alternative<StartStep>(steps[1]));
+    EXPECT_TRUE(std::holds_alternative<LoseStep>(steps[2]));
+}
+
 TEST(ScenarioCatalogue, VariantStepsComeFirst) {
     const ScenarioCatalogue all = catalogue();
     const auto rows = all.select(Ids{"two/busy"}, std::nullopt);

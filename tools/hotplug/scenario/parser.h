@@ -4,6 +4,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "hotplug/scenario/scenario.h"
@@ -16,5 +17,9 @@ namespace hotplug {
 hp::Result<Scenario> parse_scenario(std::string_view text, const std::string& file);
 
 hp::Result<Scenario> load_scenario(const std::filesystem::path& file);
+
+/// JSON Schema (2020-12) of such a file, made of the tables that the parser reads by. It knows each
+/// value and object; the order of steps it does not.
+nlohmann::ordered_json scenario_schema();
 
 }  // namespace hotplug

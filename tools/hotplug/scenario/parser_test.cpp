@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "lib/temp_tree.h"
+
 namespace hotplug {
 namespace {
 
@@ -111,8 +113,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /: unknown member 'tests', allowed: id, description, tags"},
         Bad{SCENARIO(R"("steps": 5)"), "x.json: /steps: expected a list"},
         Bad{STEPS(R"({"lsoe": "hang"})"),
-            "x.json: /steps/0: no such step, allowed: start, tell, stop, await, emulate, ask, "
-            "lose"},
+            "x.json: /steps/0: no such step, allowed: start, tell, stop, await, lose, "
+            "emulate"},
         Bad{STEPS(R"(7)"), "x.json: /steps/0: no such step, allowed: start"},
         Bad{STEPS(R"({"lose": "explode"})"),
             "x.json: /steps/0/lose: no way to lose a GPU is called 'explode', allowed: device_del, "
@@ -194,8 +196,45 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /fresh_boot: expected true or false"},
         Bad{SCENARIO(R"("requires": {"gpus": 1}, "cycles": 2, "steps": [])"),
             "x.json: /cycles: victims alternate, so two GPUs are needed"},
+        Bad{SCENARIO(R"("tags": ["a"], "steps": [], "tags": ["b"])"),
+            "x.json: /tags: named a second time"},
+        Bad{STEPS(R"({"settle": 1}, {"settle": 1, "settle": 2})"),
+            "x.json: /steps/1/settle: named a second time"},
+        Bad{SCENARIO(R"("setup": [{"lose": "hang"}], "variants": {"v": [{"lose": "hang"}]}, )"
+                     R"("steps": [])"),
+            "x.json: /variants/v: step 'lose hang' loses a GPU that is lost already"},
+        Bad{SCENARIO(R"("setup": [], "steps": [])"), "x.json: /: 'setup' belongs to 'variants'"},
+        Bad{STEPS(R"({"shell": ["../x.sh"]})"),
+            "x.json: /steps/0/shell: expected a script's name, as in [\"holder.sh\""},
         Bad{SCENARIO(R"("alone": true, "steps": [])"),
             "x.json: /alone: is about cycles: say how many"}));
+
+TEST(ScenarioParser, ScriptsAreReadFromTheFolderBeside) {
+    hp::TempTree tree;
+    tree.file("10-a.json", R"({"id": "a", "description": "d",
+        "setup": [{"start": ["hold.sh", "$VICTIM_NODE"]}], "variants": {"v": [{"shell": ["use.sh"]}]},
+        "steps": [{"shell": ["use.sh", "1", "2"]}]})");
+    tree.file("guest/hold.sh", "hold $1\n");
+    tree.file("guest/use.sh", "use $2\n");
+    const auto scenario = load_scenario(tree.root() / "10-a.json");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    const auto& start = std::get<StartStep>(scenario->setup[0]);
+    EXPECT_EQ(start.name(), "sh@victim");
+    EXPECT_EQ(start.script->options(),
+              (std::vector<std::string>{"-c", "hold $1\n", "hold.sh", "$VICTIM_NODE"}));
+    EXPECT_EQ(std::get<ShellStep>(scenario->variants[0].steps[0]).argv(),
+              (std::vector<std::string>{"sh", "-c", "use $2\n", "use.sh"}));
+    EXPECT_EQ(std::get<ShellStep>(scenario->steps[0]).argv(),
+              (std::vector<std::string>{"sh", "-c", "use $2\n", "use.sh", "1", "2"}));
+    EXPECT_EQ(describe(scenario->steps[0]), "shell use.sh 1 2");
+    EXPECT_EQ(describe(scenario->setup[0]), "start hold.sh $VICTIM_NODE as sh@victim");
+
+    tree.file("20-b.json", R"({"id": "b", "description": "d", "steps": [{"shell": ["no.sh"]}]})");
+    const auto missing = load_scenario(tree.root() / "20-b.json");
+    ASSERT_FALSE(missing);
+    EXPECT_NE(missing.error().message.find("20-b.json: "), std::string::npos);
+    EXPECT_NE(missing.error().message.find("guest/no.sh: cannot be read"), std::string::npos);
+}
 
 TEST(ScenarioParser, FileThatIsNotThereIsNamed) {
     const auto scenario = load_scenario("no/such.json");

@@ -8,49 +8,26 @@
 
 namespace hotplug {
 
-namespace {
-
-struct Describe {
-    std::string operator()(const StartStep& step) const { return "start " + step.name(); }
-    std::string operator()(const TellStep& step) const {
-        return fmt::format("tell {} '{}'", step.client, step.line);
-    }
-    std::string operator()(const StopStep& step) const { return "stop " + step.client; }
-    std::string operator()(const AwaitStep& step) const {
-        return "await the end of " + step.client;
-    }
-    std::string operator()(const LoseStep& step) const {
-        if (!step.during.empty()) {
-            return fmt::format("lose {} of '{}'", to_string(step.loss), step.during);
-        }
-        return step.drawn_from.empty() ? fmt::format("lose {}", to_string(step.loss))
-                                       : fmt::format("lose one of {} ways", step.drawn_from.size());
-    }
-    std::string operator()(const EmulateStep& step) const {
-        return fmt::format("emulate {} on {}", step.request.dump(), to_string(step.on));
-    }
-    std::string operator()(const AskStep& step) const {
-        return fmt::format("ask {} of {}", step.request.dump(), to_string(step.on));
-    }
-    std::string operator()(const RecoverStep&) const { return "recover"; }
-    std::string operator()(const ShellStep& step) const { return "shell " + step.command; }
-    std::string operator()(const WaitStep& step) const { return "wait for " + step.text; }
-    std::string operator()(const ExpectStep& step) const {
-        std::vector<std::string_view> names;
-        for (const Check check : step.checks) {
-            names.push_back(to_string(check));
-        }
-        return fmt::format("expect {}", fmt::join(names, ", "));
-    }
-    std::string operator()(const SettleStep& step) const {
-        return fmt::format("settle {} ms", step.time.count());
-    }
-};
-
-}  // namespace
-
 std::string_view to_string(Role role) {
     return role == Role::victim ? "victim" : "bystander";
+}
+
+std::string Script::line() const {
+    return arguments.empty() ? name : fmt::format("{} {}", name, fmt::join(arguments, " "));
+}
+
+std::vector<std::string> Script::options() const {
+    std::vector<std::string> options = {"-c", text, name};
+    options.insert(options.end(), arguments.begin(), arguments.end());
+    return options;
+}
+
+std::vector<std::string> ShellStep::argv() const {
+    std::vector<std::string> argv = {"sh"};
+    const std::vector<std::string> options =
+        script ? script->options() : std::vector<std::string>{"-c", command};
+    argv.insert(argv.end(), options.begin(), options.end());
+    return argv;
 }
 
 std::string StartStep::name() const {
@@ -63,10 +40,6 @@ Limits Limits::doubled() const {
         *time *= 2;
     }
     return more;
-}
-
-std::string describe(const Step& step) {
-    return std::visit(Describe{}, step);
 }
 
 }  // namespace hotplug

@@ -25,12 +25,25 @@ enum class Role { victim, bystander };
 
 std::string_view to_string(Role role);
 
+/// A shell script beside the scenarios (scenarios/guest/NAME), and its arguments.
+struct Script {
+    std::string name;
+    std::vector<std::string> arguments;
+    std::string text = {};  ///< of the file; load_scenario() reads it
+
+    /// "NAME ARGUMENT...": for progress lines and errors.
+    std::string line() const;
+    /// What sh has to be called with: the guest has no such file.
+    std::vector<std::string> options() const;
+};
+
 /// Runs a program in the guest until it says that it is ready (the clients' contract in
 /// protocols.md).
 struct StartStep {
     std::string program;
     Role on = Role::victim;
-    std::vector<std::string> options;  ///< shell-like $VARIABLES are filled in, see ShellStep
+    std::vector<std::string> options;   ///< shell-like $VARIABLES are filled in, see ShellStep
+    std::optional<Script> script = {};  ///< the program is sh, and these are its options
 
     /// "drm_submitter@victim": how later steps and reports call it.
     std::string name() const;
@@ -74,6 +87,10 @@ struct ShellStep {
     int status = 0;
     std::string output;  ///< must be contained in its standard output
     std::chrono::milliseconds deadline{30'000};
+    std::optional<Script> script = {};  ///< instead of the command
+
+    /// The command line, with the variables.
+    std::vector<std::string> argv() const;
 };
 
 /// Waits until a client ends by itself, and well: with status 0.
@@ -150,7 +167,7 @@ struct Requirements {
 
 struct Variant {
     std::string name;
-    std::vector<Step> steps;  ///< run before the scenario's own
+    std::vector<Step> steps;  ///< run after the scenario's setup and before its steps
     /// Instead of the scenario's; nothing: the same.
     std::optional<std::vector<std::string>> tags = std::nullopt;
 };
@@ -161,6 +178,7 @@ struct Scenario {
     std::string description;  ///< completes "This scenario ..."
     std::vector<std::string> tags;
     Requirements requires_;
+    std::vector<Step> setup;        ///< run before each variant's steps
     std::vector<Variant> variants;  ///< empty: the scenario is one row
     std::vector<Step> steps;
     std::vector<Check> checks;
