@@ -4,13 +4,12 @@
 #include "hotplug/scenario/catalogue.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
 
-#include "hotplug/scenario/nearest.h"
 #include "hotplug/scenario/parser.h"
+#include "lib/nearest.h"
 
 namespace hotplug {
 
@@ -166,11 +165,10 @@ hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::stri
     }
     for (const std::string& word : wanted) {
         if (!used.contains(word)) {
-            const auto meant = nearest(word, words());
+            const std::string meant = hp::nearest(word, words());
             return hp::fail(fmt::format(
                 "'{}' is no row, scenario or tag: {}", word,
-                meant.empty() ? "hpctl list shows them"
-                              : fmt::format("did you mean {}?", fmt::join(meant, " or "))));
+                meant.empty() ? "hpctl list shows them" : fmt::format("did you mean {}?", meant)));
         }
     }
     return rows;

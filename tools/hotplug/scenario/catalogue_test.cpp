@@ -58,7 +58,8 @@ TEST(ScenarioCatalogue, SelectsByTagIdVariantAndCycle) {
 }
 
 TEST(ScenarioCatalogue, WordThatSelectsNothingIsAnError) {
-    EXPECT_EQ(selected({"one", "tow"}), Ids{"'tow' is no row, scenario or tag: did you mean two?"});
+    EXPECT_EQ(selected({"one", "twoo"}),
+              Ids{"'twoo' is no row, scenario or tag: did you mean two?"});
     EXPECT_EQ(selected({"two/bsuy"}),
               Ids{"'two/bsuy' is no row, scenario or tag: did you mean two/busy?"});
     EXPECT_EQ(selected({"nonsense"}),
