@@ -303,7 +303,7 @@ TEST_F(LossGateTest, EqualDigestsAreEqualSequences) {
     const auto a = [&] { read(Region::bar5, 4); };
     const auto b = [&] { write(Region::bar5, 4); };
     const auto c = [&] { read(Region::bar5, 8); };
-    const auto dma = [&](uint64_t iova) { device_side->dma(iova, 8, DmaAccess::read); };
+    const auto dma = [&](uint64_t iova) { device_side->dma(iova, 8, DmaAccess::write); };
     const auto first = digests([&] { a(), dma(0), b(); });
     EXPECT_EQ(digests([&] { a(), dma(64), b(); }), first) << "addresses are the guest's choice";
     const auto later = digests([&] { a(), b(), dma(0); });
@@ -312,6 +312,21 @@ TEST_F(LossGateTest, EqualDigestsAreEqualSequences) {
     EXPECT_NE(digests([&] { b(), a(); }).second, first.second);
     EXPECT_NE(digests([&] { a(), c(); }).second, first.second);
     EXPECT_NE(digests([&] { a(), b(), b(); }).second, first.second);
+}
+
+/// A queue that waits is asked again by a timer: how often it has looked is chance.
+TEST_F(LossGateTest, WhatAWaitingEngineReadsIsNoStep) {
+    gate.triggers().vanish_after(3);
+    read(Region::bar5, 4);
+    for (int poll = 0; poll < 1000; ++poll) {
+        EXPECT_FALSE(device_side->dma(0, 8, DmaAccess::read).empty());
+    }
+    EXPECT_FALSE(device_side->dma(0, 8, DmaAccess::write).empty());
+    EXPECT_EQ(gate.state(), LossGate::State::present);
+    EXPECT_EQ(total(TraceKind::dma_read), 1000u) << "it is seen all the same";
+    read(Region::bar5, 8);
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+    EXPECT_EQ(watcher.last.prefix->accesses, 2u);
 }
 
 TEST_F(LossGateTest, ItCanVanishUnderADmaOfItsOwn) {

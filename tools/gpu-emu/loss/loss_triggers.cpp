@@ -7,20 +7,17 @@
 namespace gpuemu {
 namespace {
 
-/// What vanish_after() counts: what the driver and the engines do, in an order that a run repeats.
+/// What vanish_after() counts: what the driver does, and what the engines write, in an order that a
+/// run repeats. What they read is not in it: an engine that waits looks again by a timer, so how
+/// often it has looked is chance.
 bool is_step(TraceKind kind) {
     switch (kind) {
         case TraceKind::mmio_read:
         case TraceKind::mmio_write:
         case TraceKind::doorbell_write:
-        case TraceKind::dma_read:
         case TraceKind::dma_write: return true;
         default: return false;
     }
-}
-
-bool is_dma(TraceKind kind) {
-    return kind == TraceKind::dma_read || kind == TraceKind::dma_write;
 }
 
 /// FNV-1a, a byte at a time.
@@ -63,7 +60,7 @@ void LossTriggers::counted(const Access& access) {
     }
     ++prefix_->accesses;
     const auto kind = static_cast<uint64_t>(access.kind);
-    if (is_dma(access.kind)) {
+    if (access.kind == TraceKind::dma_write) {
         prefix_->digest = mix(prefix_->digest, kind);
         return;
     }

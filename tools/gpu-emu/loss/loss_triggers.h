@@ -27,7 +27,8 @@ struct Vanishing {
     struct Prefix {
         uint64_t accesses = 0;
         uint64_t digest = 0;
-        uint64_t cpu_digest = 0;  // without DMA, whose place among the CPU's accesses is a race
+        uint64_t cpu_digest =
+            0;  // without DMA writes, whose place among the CPU's accesses is a race
     };
     std::optional<Prefix> prefix;
     std::optional<Access> at;  // the access that found nobody; none: the client asked
@@ -37,8 +38,8 @@ class LossTriggers {
 public:
     // --- what is waited for; each replaces what was asked before, and the loss ends them all
 
-    /// The device vanishes right before the `accesses`-th access to come: MMIO, doorbells and DMA
-    /// count. 0 disarms.
+    /// The device vanishes right before the `accesses`-th access to come: MMIO, doorbells and what
+    /// the engines write count. 0 disarms.
     void vanish_after(uint64_t accesses);
     /// As vanish_after(), from the next reset of the function by its driver on: 1 is the first
     /// access behind it. 0 disarms.
