@@ -33,6 +33,7 @@
 #include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_vm.h"
 #include "gpu-emu/mem/vram.h"
+#include "gpu-emu/pci/bus_master.h"
 #include "gpu-emu/pci/config_space.h"
 #include "lib/clock.h"
 #include "lib/log.h"
@@ -78,6 +79,10 @@ struct Gpu::Impl {
     void power_on();
     void reset(ResetKind kind);
     void run_pending_resets();
+    /// BARs do so while memory space is enabled.
+    bool answers(Region region) const {
+        return region == Region::config || config.memory_enabled();
+    }
     void place_boot_data();
     void place(uint64_t offset, const std::vector<std::byte>& data);
     void place_discovery();
@@ -112,7 +117,7 @@ struct Gpu::Impl {
     VfMailbox* vf_mailbox = nullptr;                    // one of more_blocks, of a virtual function
 
     std::function<void()> reset_witness;
-    PciHost* host = nullptr;
+    BusMaster host{config};
     uint64_t unowned_doorbells = 0;
 
     // A reset may be asked for by a packet in the middle of an engine's turn, or from within a
@@ -336,9 +341,7 @@ void Gpu::Impl::write_doorbell(uint64_t offset, std::span<const std::byte> in) {
 }
 
 void Gpu::Impl::raise_msi() {
-    if (host != nullptr) {
-        host->raise_msi(msi_vector);
-    }
+    host.raise_msi(msi_vector);
 }
 
 Gpu::Gpu(const Profile& profile, Options options, EngineKicker& kicker)
@@ -368,7 +371,7 @@ void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
     }
     impl_->run_pending_resets();
     const uint64_t size = region_info(region).size;
-    if (offset >= size || out.size() > size - offset) {
+    if (!impl_->answers(region) || offset >= size || out.size() > size - offset) {
         fill_with_ones(out);
         return;
     }
@@ -386,7 +389,7 @@ void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
 void Gpu::write(Region region, uint64_t offset, std::span<const std::byte> in) {
     impl_->run_pending_resets();
     const uint64_t size = region_info(region).size;
-    if (in.empty() || offset >= size || in.size() > size - offset) {
+    if (in.empty() || !impl_->answers(region) || offset >= size || in.size() > size - offset) {
         return;
     }
     switch (region) {
@@ -402,15 +405,15 @@ void Gpu::write(Region region, uint64_t offset, std::span<const std::byte> in) {
 }
 
 void Gpu::attach(PciHost& host) {
-    impl_->host = &host;
-    impl_->vm.set_host(&host);
+    impl_->host.set_host(&host);
+    impl_->vm.set_host(&impl_->host);
     impl_->power_on();
 }
 
 void Gpu::detach() {
     impl_->engines.reset();  // nothing may run on memory that is gone
     impl_->vm.set_host(nullptr);
-    impl_->host = nullptr;
+    impl_->host.set_host(nullptr);
 }
 
 void Gpu::reset() {

@@ -62,7 +62,16 @@ Profile small(const char* name) {
 
 class GpuTest : public testing::Test {
 protected:
-    explicit GpuTest(const char* name = "mi300x") : profile(small(name)) { gpu.attach(host); }
+    explicit GpuTest(const char* name = "mi300x") : profile(small(name)) {
+        gpu.attach(host);
+        enable();
+    }
+
+    static constexpr uint64_t command = 4;
+    static constexpr uint16_t memory_space = 2, bus_master = 4;
+
+    /// As pci_enable_device() and pci_set_master() do it.
+    void enable() { put<uint16_t>(Region::config, command, memory_space | bus_master); }
 
     template <typename T = uint32_t>
     T get(Region region, uint64_t offset) {
@@ -168,6 +177,7 @@ TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
     EXPECT_EQ(seen, ~0u);
     gpu.detach();
     gpu.attach(host);  // a cold board
+    enable();
     std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
     EXPECT_EQ(seen, 0u);
     EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
@@ -216,9 +226,11 @@ TEST_F(GpuTest, FunctionLevelResetThroughConfigSpace) {
     ASSERT_NE(capability, 0u);
     const auto control = get<uint16_t>(Region::config, capability + 8);
     put<uint16_t>(Region::config, capability + 8, control | 0x8000);
+    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0xffffffffu) << "its BARs are gone until the driver is back";
+    enable();
     EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
     EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
-    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
 }
 
 TEST_F(GpuTest, HotResetLeavesTheSecureOsAndVramAlive) {
@@ -226,10 +238,11 @@ TEST_F(GpuTest, HotResetLeavesTheSecureOsAndVramAlive) {
     put(Region::bar0, 4096, 0x12345678u);
     set(IH_RB_BASE, 0x1000 >> 8);
     gpu.reset();
+    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
+    enable();
     EXPECT_EQ(reg(MP0_C2PMSG_81), 1u);
     EXPECT_EQ(get(Region::bar0, 4096), 0x12345678u);
     EXPECT_EQ(reg(IH_RB_BASE), 0u);
-    EXPECT_EQ(get<uint16_t>(Region::config, 4), 0);
 }
 
 TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
@@ -264,6 +277,37 @@ TEST_F(GpuTest, InjectedErrorsReachTheDriver) {
     EXPECT_FALSE(gpu.notify_guest(HostNotification::flr)) << "it is no virtual function";
 }
 
+TEST_F(GpuTest, WithoutBusMasteringNothingReachesTheHost) {
+    set(IH_RB_BASE, 0x1000 >> 8);
+    set(IH_RB_CNTL, 1 | 8 << 1 | 1 << 17 | 1 << 28);
+    host.interrupts = 0;
+    host.reached.clear();
+    put<uint16_t>(Region::config, command, memory_space);
+    ASSERT_TRUE(gpu.inject(RasBlock::umc, RasSeverity::poison));
+    EXPECT_EQ(host.interrupts, 0) << "an MSI is a write to memory";
+    EXPECT_TRUE(host.reached.empty());
+    EXPECT_EQ(std::to_integer<int>(host.memory[0x1000]), 0);
+    enable();
+    ASSERT_TRUE(gpu.inject(RasBlock::umc, RasSeverity::poison));
+    EXPECT_EQ(host.interrupts, 1);
+    EXPECT_FALSE(host.reached.empty());
+}
+
+TEST_F(GpuTest, WithoutMemorySpaceItsBarsAreNotThere) {
+    set(0x1123, 5);
+    put<uint32_t>(Region::bar0, 0x1000, 6);
+    put<uint16_t>(Region::config, command, bus_master);
+    EXPECT_EQ(reg(0x1123), 0xffffffffu);
+    EXPECT_EQ(get(Region::bar0, 0x1000), 0xffffffffu);
+    EXPECT_EQ(get(Region::bar2, 0), 0xffffffffu);
+    set(0x1123, 7);
+    put<uint32_t>(Region::bar0, 0x1000, 8);
+    EXPECT_EQ(get(Region::config, 0), 0x74a11002u) << "configuration space is";
+    enable();
+    EXPECT_EQ(reg(0x1123), 5u);
+    EXPECT_EQ(get(Region::bar0, 0x1000), 6u);
+}
+
 TEST_F(GpuTest, UncorrectedBanksOutliveTheResetTheyCause) {
     ASSERT_TRUE(gpu.inject(RasBlock::umc, RasSeverity::uncorrectable));
     set(MP1_C2PMSG_82, 1 | 1 << 16);
@@ -278,6 +322,7 @@ TEST_F(GpuTest, WithoutAHostNothingIsSignalled) {
     ASSERT_TRUE(gpu.inject(RasBlock::umc, RasSeverity::uncorrectable));
     EXPECT_EQ(host.interrupts, 0);
     gpu.attach(host);
+    enable();
     EXPECT_EQ(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);  // power-on
 }
 
@@ -320,6 +365,7 @@ TEST_F(GpuTest, AHostileDiscoveryTableAddsUp) {
     ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::discovery}, 100));
     EXPECT_EQ(get<Table>(Region::bar0, place), hostile) << "repeated";
     gpu.reset();
+    enable();
     EXPECT_NE(get<Table>(Region::bar0, place), hostile) << "another one after each reset";
     ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::discovery}, 0));
     EXPECT_EQ(get<Table>(Region::bar0, place), honest);
@@ -371,6 +417,7 @@ TEST_F(GpuTest, RandomAccessesToAHostileDeviceAreSurvived) {
     gpu.make_honest();
     gpu.detach();
     gpu.attach(host);
+    enable();
     EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
 }
 
@@ -393,6 +440,7 @@ TEST_F(GpuTest, RandomAccessesAreSurvived) {
         }
     }
     gpu.reset();
+    enable();
     EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
 }
 
@@ -575,6 +623,11 @@ protected:
         gpu.write(Region::bar5, uint64_t{dword} * 4, std::as_bytes(std::span(&value, 1)));
     }
 
+    void enable() {
+        const uint16_t memory_and_bus_master = 6;
+        gpu.write(Region::config, 4, std::as_bytes(std::span(&memory_and_bus_master, 1)));
+    }
+
     Profile profile = node_1();
     Peer peer;
     NoKicker kicker;
@@ -583,9 +636,11 @@ protected:
 
 TEST_F(HiveGpuTest, SaysSoAfterEachReset) {
     constexpr uint32_t XGMI_LFB_CNTL = 0x2000 + 0x957;
+    enable();
     EXPECT_EQ(reg(XGMI_LFB_CNTL), 0x11u);
     set(XGMI_LFB_CNTL, 0);
     gpu.reset();
+    enable();
     EXPECT_EQ(reg(XGMI_LFB_CNTL), 0x11u);
 }
 
@@ -593,6 +648,7 @@ TEST_F(HiveGpuTest, SaysSoAfterEachReset) {
 TEST_F(HiveGpuTest, ItsEnginesReachThePeer) {
     FakeHost host;
     gpu.attach(host);
+    enable();
     const uint64_t ring = profile.fb_base + 0x4000;
     set(IH_RB_BASE, static_cast<uint32_t>(ring >> 8));
     set(IH_RB_BASE + 1, static_cast<uint32_t>(ring >> 40));

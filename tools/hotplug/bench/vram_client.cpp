@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -20,7 +21,9 @@ namespace {
 
 namespace wire = gpuemu::vfio_user;
 
-constexpr uint32_t vram_region = 0;
+constexpr uint32_t vram_region = 0, config_region = 7;
+constexpr uint64_t command_register = 4;
+constexpr uint16_t memory_space = 2;
 
 std::vector<std::byte> message(wire::Command command, uint16_t id,
                                std::span<const std::byte> payload) {
@@ -59,7 +62,21 @@ hp::Result<VramClient> VramClient::connect(const std::filesystem::path& socket,
         !hello) {
         return tl::unexpected(hello.error());
     }
+    if (const auto enabled = client.enable_memory(); !enabled) {
+        return tl::unexpected(enabled.error());
+    }
     return client;
+}
+
+/// As a guest does it before it touches a BAR.
+hp::Result<void> VramClient::enable_memory() {
+    const wire::RegionAccess access{
+        .offset = command_register, .region = config_region, .count = sizeof memory_space};
+    std::array<std::byte, sizeof access + sizeof memory_space> request{};
+    std::memcpy(request.data(), &access, sizeof access);
+    std::memcpy(request.data() + sizeof access, &memory_space, sizeof memory_space);
+    const auto done = ask(static_cast<uint16_t>(wire::Command::region_write), request);
+    return done ? hp::Result<void>() : tl::unexpected(done.error());
 }
 
 hp::Result<void> VramClient::write(uint64_t offset, uint32_t value) {

@@ -30,6 +30,7 @@ private:
     /// What the reply has behind its header; a reply that says error is a failure.
     hp::Result<std::vector<std::byte>> ask(uint16_t command, std::span<const std::byte> request);
     hp::Result<void> receive(std::span<std::byte> bytes);
+    hp::Result<void> enable_memory();
 
     hp::Fd socket_;
     uint16_t next_id_ = 0;

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 #include <stop_token>
 #include <thread>
@@ -25,16 +26,25 @@ public:
     gpuemu::RegionInfo region_info(gpuemu::Region) const override {
         return {.size = vram.size(), .writable = true, .mmap_fd = vram.fd()};
     }
-    void read(gpuemu::Region, uint64_t offset, std::span<std::byte> out) override {
+    void read(gpuemu::Region region, uint64_t offset, std::span<std::byte> out) override {
+        if (!memory_enabled || region != gpuemu::Region::bar0) {
+            std::ranges::fill(out, std::byte{0xff});
+            return;
+        }
         const auto window = vram.window(offset, out.size());
         std::memcpy(out.data(), window.data(), window.size());
     }
-    void write(gpuemu::Region, uint64_t offset, std::span<const std::byte> in) override {
+    void write(gpuemu::Region region, uint64_t offset, std::span<const std::byte> in) override {
+        if (region == gpuemu::Region::config) {
+            memory_enabled = offset == 4 && in[0] == std::byte{2};
+            return;
+        }
         const auto window = vram.window(offset, in.size());
         std::memcpy(window.data(), in.data(), window.size());
     }
 
     gpuemu::Vram vram{16ull << 30};
+    bool memory_enabled = false;
 };
 
 TEST(VramClientTest, WritesAndReadsAtBothEndsOfVram) {
