@@ -187,6 +187,7 @@ hp::Result<CommandStatus> run_mutations(const SelftestOptions& options) {
     run.scenarios = folder;
     run.expected = folder / "expected/mutations.json";
     run.results = options.results;
+    run.fail_on_skip = true;
     return run_command(std::move(run));
 }
 
