@@ -164,12 +164,16 @@ std::vector<std::string> RowJudge::find_row_leaks() {
     const Deadline deadline =
         Deadline::after(stuck ? std::chrono::milliseconds(0) : state_.limits.settle);
     while (true) {
-        // Where a removal hangs, so may what shrinks caches: there they are counted as they are.
+        // Where a removal hangs, so may what shrinks caches, and what is free waits for RCU:
+        // objects are not counted there. `removed` fails such a row.
         auto after = stuck ? state_.bed.state() : rested_state(state_.bed);
         if (!after) {
             state_.mark_unfit(after.error().message);
             leaks.push_back("the guest's state could not be read: " + after.error().message);
             return leaks;
+        }
+        if (stuck) {
+            after->slab.clear();
         }
         // In a soak damage is meant to add up: it goes on as long as both GPUs work.
         const auto differences = state_.row.soak()
@@ -181,7 +185,7 @@ std::vector<std::string> RowJudge::find_row_leaks() {
             continue;
         }
         leaks.insert(leaks.end(), found.begin(), found.end());
-        if (state_.row.soak()) {
+        if (state_.row.soak() && !stuck) {
             const auto grown = state_.history.growth.add_cycle(after->slab);
             leaks.insert(leaks.end(), grown.begin(), grown.end());
         }
