@@ -78,7 +78,7 @@ bool tells_of_loss(const VictimClient& client, Loss loss) {
     if (client.reason != "device" && client.reason != "done") {
         return false;
     }
-    const bool resets = loss == Loss::aer_fatal || loss == Loss::hang;
+    const bool resets = loss == Loss::hang || !ends_clients(loss);
     return client.error == ENODEV || client.error == ECANCELED ||
            (resets && (client.error == ETIME || client.error == ENODATA));
 }

@@ -66,11 +66,11 @@ hp::Result<void> Recovery::prepare() {
         timeline_.stuck = put_away();
         return {};
     }
-    if (replacement_.needs_new_emulator()) {
+    if (replacement_.needs_empty_slot()) {
         return hp::fail(fmt::format("after {} the old board is still in slot {}: no other fits in",
                                     kind_.name, slot_.index()));
     }
-    if (kind_.failure != BoardFailure::none) {
+    if (kind_.comeback == Comeback::guest_write && kind_.failure != BoardFailure::none) {
         return slot_.emulator().restore();
     }
     return {};

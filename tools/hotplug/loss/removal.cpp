@@ -17,6 +17,7 @@ namespace {
 using Clock = Deadline::Clock;
 
 const std::string pci_devices = "/sys/bus/pci/devices";
+constexpr std::chrono::milliseconds link_poll_interval{5};
 
 std::chrono::microseconds log_span(uint64_t from_us, uint64_t to_us) {
     return std::chrono::microseconds(to_us > from_us ? to_us - from_us : 0);
@@ -97,6 +98,9 @@ hp::Result<void> Removal::fail_board() {
     if (kind_.failure == BoardFailure::none || !slot_.has_gpu()) {
         return {};
     }
+    if (kind_.failure == BoardFailure::link_down) {
+        return take_link_down();
+    }
     const auto failed = kind_.failure == BoardFailure::vanishes ? slot_.emulator().vanish()
                                                                 : slot_.emulator().hang();
     if (!failed) {
@@ -105,6 +109,26 @@ hp::Result<void> Removal::fail_board() {
     deadline_.pause(kind_.announcement == Announcement::guest_write ? options_.unnoticed
                                                                     : options_.ones_before_event);
     return {};
+}
+
+hp::Result<void> Removal::take_link_down() {
+    if (auto down = slot_.emulator().flaky(options_.ones_before_event); !down) {
+        return down;
+    }
+    deadline_.pause(options_.ones_before_event);
+    while (true) {
+        auto status = slot_.emulator().status();
+        if (!status) {
+            return tl::unexpected(status.error());
+        }
+        if (status->state == "present") {
+            return {};
+        }
+        if (deadline_.expired()) {
+            return hp::fail(deadline_.missed("the emulator to be present again"));
+        }
+        deadline_.pause(link_poll_interval);
+    }
 }
 
 hp::Result<void> Removal::vanish_at_access() {
@@ -141,6 +165,7 @@ hp::Result<void> Removal::remove() {
         case Announcement::slot_event: return remove_by_slot_event(Restore::yes);
         case Announcement::slot_event_left_off: return remove_by_slot_event(Restore::no);
         case Announcement::link_error: return recover_from_link_error();
+        case Announcement::nothing: return come_back_unannounced();
     }
     return hp::fail("no such announcement");
 }
@@ -205,10 +230,8 @@ hp::Result<void> Removal::remove_by_guest_write() {
 }
 
 hp::Result<void> Removal::recover_from_link_error() {
-    // Surprise Down Error Status: fatal, so that the link is reset and the driver's error handlers
-    // run.
-    auto answer =
-        machine_.qmp().human(fmt::format("pcie_aer_inject_error {} SDN", slot_.port_id()));
+    auto answer = machine_.qmp().human(
+        fmt::format("pcie_aer_inject_error {} {}", slot_.port_id(), kind_.link_error.name));
     if (!answer) {
         return tl::unexpected(answer.error());
     }
@@ -234,9 +257,17 @@ hp::Result<void> Removal::recover_from_link_error() {
         return {};
     }
     timeline_.remove_returned = log_span(timeline_.event_log_us, line->time_us);
-    if (line->text.find("successful") == std::string::npos) {
+    if (!kind_.link_error.may_fail && line->text.find("successful") == std::string::npos) {
         timeline_.refused = line->text;
     }
+    return {};
+}
+
+hp::Result<void> Removal::come_back_unannounced() {
+    if (auto announced = announce(); !announced) {
+        return announced;
+    }
+    timeline_.remove_returned = timeline_.announced;
     return {};
 }
 

@@ -31,6 +31,7 @@ private:
     hp::Result<void> prepare();
     /// What happens to the board, and when it is so far, the event of the timeline.
     hp::Result<void> fail_board();
+    hp::Result<void> take_link_down();
     hp::Result<void> vanish_at_access();
     /// Tells the guest, and waits until it is done with the GPU.
     hp::Result<void> remove();
@@ -38,6 +39,7 @@ private:
     hp::Result<void> remove_by_slot_event(Restore restore);
     hp::Result<void> remove_by_guest_write();
     hp::Result<void> recover_from_link_error();
+    hp::Result<void> come_back_unannounced();
 
     void mark_event();
     hp::Result<void> announce();

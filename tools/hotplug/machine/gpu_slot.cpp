@@ -132,6 +132,14 @@ json GpuSlot::board() const {
     return nullptr;
 }
 
+json GpuSlot::second_function() const {
+    const bool audio = *second_function_ == SecondFunction::audio;
+    return {{"driver", audio ? "intel-hda" : "pci-testdev"},
+            {"id", device_id() + ".1"},
+            {"bus", port_id()},
+            {"addr", "0x0.0x1"}};
+}
+
 json GpuSlot::port_object() const {
     if (environment_.behind_switch) {
         return {
@@ -215,6 +223,7 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
         return hp::fail(fmt::format("slot {} still holds {}", index_, device_id()));
     }
     ++generation_;
+    second_function_ = replacement.second_function;
     if (!has_gpu()) {
         return {};
     }
@@ -244,10 +253,18 @@ hp::Result<void> GpuSlot::plug() {
     if (auto stopped = qmp_->execute("stop"); !stopped) {
         return tl::unexpected(stopped.error());
     }
-    auto plugged = qmp_->execute("device_add", board()).and_then([&](const json&) {
-        plugged_ = true;
-        return port_->release_button();
-    });
+    // Function 0 comes last: it is what makes the slot report a board.
+    json gpu = board();
+    hp::Result<json> whole = json();
+    if (second_function_) {
+        gpu["multifunction"] = true;
+        whole = qmp_->execute("device_add", second_function());
+    }
+    auto plugged = whole.and_then([&](const json&) { return qmp_->execute("device_add", gpu); })
+                       .and_then([&](const json&) {
+                           plugged_ = true;
+                           return port_->release_button();
+                       });
     if (auto going = qmp_->execute("cont"); !going) {
         return tl::unexpected(going.error());
     }

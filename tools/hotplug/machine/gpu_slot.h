@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: one hot-plug slot of the machine: its port, what is plugged into it, the emulator
 // behind that and the black hole under its BARs. Gives the host's half of every plug event; the
-// guest's half is in loss/. Thread: one at a time per machine. Not modelled: several functions in
-// a slot.
+// guest's half is in loss/. Thread: one at a time per machine. Not modelled: a second function of
+// a board that is there when the machine starts; more than two.
 #pragma once
 
 #include <cstdint>
@@ -109,6 +109,7 @@ public:
 private:
     EmulatorSpec spec(const std::string& name, const GpuOptions& gpu) const;
     nlohmann::json board() const;
+    nlohmann::json second_function() const;
     nlohmann::json port_object() const;
 
     unsigned index_;
@@ -116,6 +117,7 @@ private:
     Environment environment_;
     unsigned generation_ = 0;
     bool plugged_ = false;
+    std::optional<SecondFunction> second_function_;
     QmpClient* qmp_ = nullptr;
     std::unique_ptr<EmulatorProcess> gpu_;
     std::unique_ptr<EmulatorProcess> hole_;

@@ -40,6 +40,11 @@ protected:
         return asked_;
     }
 
+    std::vector<nlohmann::json> added() {
+        const std::lock_guard lock(mutex_);
+        return added_;
+    }
+
     bool refuse_ = false;  ///< device_add
 
 private:
@@ -47,6 +52,9 @@ private:
         const auto request = nlohmann::json::parse(line);
         const std::lock_guard lock(mutex_);
         asked_.push_back(request["execute"]);
+        if (request["execute"] == "device_add") {
+            added_.push_back(request["arguments"]);
+        }
         nlohmann::json answer{{"id", request["id"]}};
         if (refuse_ && request["execute"] == "device_add") {
             answer["error"] = {{"class", "GenericError"}, {"desc", "no room"}};
@@ -65,12 +73,16 @@ private:
 
     std::mutex mutex_;
     std::vector<std::string> asked_;
+    std::vector<nlohmann::json> added_;
     FakePci pci_;
     TemporaryDirectory logs_ = TemporaryDirectory::make().value();
     FakeServer qmp_server_{
         [this](const std::string& line) { return answer_qmp(line); },
         [] {
             return std::string(R"({"QMP":{"version":{"qemu":{"major":11}},"capabilities":[]}})"
+                               "\r\n"
+                               R"({"event":"DEVICE_DELETED","data":{"device":"control0"},)"
+                               R"("timestamp":{"seconds":0,"microseconds":0}})"
                                "\r\n");
         }};
     FakeServer qtest_server_{[this](const std::string& line) { return answer_qtest(line); }};
@@ -95,6 +107,19 @@ TEST_F(GpuSlotPlugTest, GuestGoesOnWhenTheBoardIsRefused) {
     ASSERT_FALSE(plugged);
     EXPECT_EQ(plugged.error().message, "QEMU refused device_add: no room");
     EXPECT_EQ(asked(), (Asked{"stop", "device_add", "cont"}));
+}
+
+TEST_F(GpuSlotPlugTest, SecondFunctionIsThereBeforeTheSlotReportsABoard) {
+    ASSERT_TRUE(slot_->deleted());
+    ASSERT_TRUE(slot_->prepare_board({.second_function = SecondFunction::driverless},
+                                     Deadline::after(seconds(1))));
+    ASSERT_TRUE(slot_->plug());
+    ASSERT_EQ(added().size(), 2U);
+    EXPECT_EQ(added()[0]["driver"], "pci-testdev");
+    EXPECT_EQ(added()[0]["addr"], "0x0.0x1");
+    EXPECT_EQ(added()[0]["bus"], added()[1]["bus"]);
+    EXPECT_EQ(added()[1]["id"], slot_->device_id());
+    EXPECT_EQ(added()[1]["multifunction"], true);
 }
 
 }  // namespace

@@ -150,6 +150,7 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
     episode.loss.kernel_log_from = state_.bed.kernel_log_size();
     LossOptions options;
     options.overdue = state_.limits.removal;
+    options.ones_before_event = step.ones.value_or(options.ones_before_event);
     options.during = state_.expand(step.during);
     options.meanwhile = state_.expand(step.meanwhile);
     options.access = state_.row.access;
@@ -181,6 +182,8 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
 }
 
 hp::Result<void> RowSteps::perform(const RecoverStep& step) {
+    // Another row's recovery would fail for it.
+    state_.faulty = state_.faulty || step.replacement.second_function;
     Episode& episode = state_.result.episodes.back();
     // Counted now: a board put back answers again, and its accesses are no longer late ones.
     if (auto counted = observer_.accesses(); !counted) {

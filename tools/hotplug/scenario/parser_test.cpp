@@ -28,10 +28,11 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"emulate": {"do": "vanish_after", "accesses": 9}, "on": "bystander"},
         {"expect": ["removed", "kfd_usable"]},
         {"settle": 0.5},
-        {"recover": {"device_id": "0x74a5", "vram_mib": 2048}},
+        {"recover": {"device_id": "0x74a5", "vram_mib": 2048, "second_function": "audio"}},
         {"await": "holder@victim", "seconds": 3},
         {"ask": {"do": "status"}, "on": "bystander", "is": {"/state": "ones", "/a/b": 7}},
-        {"ask": {"do": "status"}, "on": "bystander", "more": {"/hive/reads": 4}}
+        {"ask": {"do": "status"}, "on": "bystander", "more": {"/hive/reads": 4}},
+        {"lose": "link_down", "ones_s": 0.4}
     ],
     "checks": ["replug"],
     "limits": {"removal_s": 20, "clients_s": 5, "replug_s": 30, "stall_s": 1, "watch_s": 30,
@@ -47,18 +48,21 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_EQ(scenario->variants[2].tags, std::vector<std::string>{"more"});
     EXPECT_EQ(scenario->variants[2].steps.size(), 1U);
     EXPECT_EQ(scenario->variants[0].name, "idle") << "variants keep the file's order";
-    ASSERT_EQ(scenario->steps.size(), 12U);
+    ASSERT_EQ(scenario->steps.size(), 13U);
     const auto& tell = std::get<TellStep>(scenario->steps[1]);
     EXPECT_EQ(tell.answer, "read");
     EXPECT_EQ(tell.deadline, std::chrono::seconds(6));
     const auto& recover = std::get<RecoverStep>(scenario->steps[8]);
     EXPECT_EQ(recover.replacement.device_id, 0x74a5);
     EXPECT_EQ(recover.replacement.vram_mib, 2048U);
+    EXPECT_EQ(recover.replacement.second_function, SecondFunction::audio);
     EXPECT_EQ(std::get<WaitStep>(scenario->steps[3]).deadline, std::chrono::milliseconds(2500));
     const auto& lose = std::get<LoseStep>(scenario->steps[2]);
     EXPECT_EQ(lose.loss, Loss::surprise);
     EXPECT_EQ(lose.meanwhile, "sync");
     EXPECT_EQ(lose.meanwhile_deadline, std::chrono::seconds(4));
+    EXPECT_FALSE(lose.ones);
+    EXPECT_EQ(std::get<LoseStep>(scenario->steps[12]).ones, std::chrono::milliseconds(400));
     EXPECT_EQ(std::get<ShellStep>(scenario->steps[4]).deadline, std::chrono::seconds(5));
     const auto& emulate = std::get<EmulateStep>(scenario->steps[5]);
     EXPECT_EQ(emulate.request, (nlohmann::json{{"do", "vanish_after"}, {"accesses", 9}}));
@@ -137,6 +141,11 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps/0: 'at_access' and the member 'during' need each other"},
         Bad{STEPS(R"({"lose": "hang", "during": "true"})"),
             "x.json: /steps/0: 'at_access' and the member 'during' need each other"},
+        Bad{STEPS(R"({"lose": "hang", "ones_s": 1})"),
+            "x.json: /steps/0: 'ones_s' belongs to 'link_down' and 'link_down_fatal'"},
+        Bad{STEPS(R"({"recover": {"second_function": "usb"}})"),
+            "x.json: /steps/0/recover/second_function: no such second function 'usb', allowed: "
+            "driverless, audio"},
         Bad{STEPS(R"({"lose": ["hang", "at_access"]})"),
             "x.json: /steps/0/lose/1: 'at_access' needs a step of its own"},
         Bad{STEPS(R"({"start": "a", "on": "me"})"),

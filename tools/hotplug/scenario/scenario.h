@@ -73,6 +73,8 @@ struct LoseStep {
     /// with status 0 within the deadline, which counts from the removal's announcement.
     std::string meanwhile = {};
     std::chrono::milliseconds meanwhile_deadline{10'000};
+    /// LossOptions::ones_before_event of a link that is down for a while.
+    std::optional<std::chrono::milliseconds> ones = std::nullopt;
 };
 
 /// Gets the lost GPU back and runs a first job on it.

@@ -195,6 +195,8 @@ Member<LoseStep> how_to_lose() {
 
 Verb lose_verb() {
     const json at_access = {{"properties", {{"lose", {{"const", to_string(Loss::at_access)}}}}}};
+    const std::vector<std::string_view> link_down = {to_string(Loss::link_down),
+                                                     to_string(Loss::link_down_fatal)};
     return verb<LoseStep>(
         "loses the victim, and waits for the end of the removal",
         {.members = {how_to_lose(),
@@ -203,7 +205,9 @@ Verb lose_verb() {
                      may("meanwhile", &LoseStep::meanwhile, text_kind(),
                          "a command for the guest's shell once the removal is announced"),
                      may("seconds", &LoseStep::meanwhile_deadline, seconds_kind(),
-                         "for 'meanwhile' (10)")},
+                         "for 'meanwhile' (10)"),
+                     may("ones_s", &LoseStep::ones, seconds_kind(),
+                         "link_down, link_down_fatal: how long reads are all ones (0.05)")},
          .dependencies = {{"seconds", "meanwhile"}},
          .rule =
              [](const Node& node, const LoseStep& step) {
@@ -211,10 +215,18 @@ Verb lose_verb() {
                  if (one == step.during.empty()) {
                      node.refuse("'at_access' and the member 'during' need each other");
                  }
+                 if (step.ones && (!step.drawn_from.empty() ||
+                                   kind_of(step.loss).failure != BoardFailure::link_down)) {
+                     node.refuse("'ones_s' belongs to 'link_down' and 'link_down_fatal'");
+                 }
              },
-         .rule_schema = {{"if", at_access},
-                         {"then", json::object({{"required", json::array({"during"})}})},
-                         {"else", {{"properties", json::object({{"during", false}})}}}}},
+         .rule_schema = {{"if", {{"required", json::array({"ones_s"})}}},
+                         {"then",
+                          {{"properties", {{"lose", one_of(link_down)}, {"during", false}}}}},
+                         {"else",
+                          {{"if", at_access},
+                           {"then", json::object({{"required", json::array({"during"})}})},
+                           {"else", {{"properties", json::object({{"during", false}})}}}}}}},
         [](const LoseStep& step) {
             if (!step.during.empty()) {
                 return fmt::format("lose {} of '{}'", to_string(step.loss), step.during);
@@ -253,13 +265,26 @@ Verb ask_verb() {
         });
 }
 
+Kind<SecondFunction> second_function_kind() {
+    return {one_of({"driverless", "audio"}), [](const Node& node) {
+                const std::string name = node.text();
+                if (name != "driverless" && name != "audio") {
+                    node.refuse(fmt::format(
+                        "no such second function '{}', allowed: driverless, audio", name));
+                }
+                return name == "audio" ? SecondFunction::audio : SecondFunction::driverless;
+            }};
+}
+
 Verb recover_verb() {
     const Kind<uint16_t> device_id = {{{"type", "string"}, {"pattern", "^0x[0-9a-fA-F]{1,4}$"}},
                                       [](const Node& node) { return node.device_id(); }};
     const Object<Replacement> replacement = {
         .members = {may("device_id", &Replacement::device_id, device_id, "of another model"),
                     may("vram_mib", &Replacement::vram_mib, integer_kind(256, 65536),
-                        "another amount of memory")}};
+                        "another amount of memory"),
+                    may("second_function", &Replacement::second_function, second_function_kind(),
+                        "what the board has beside the GPU")}};
     return verb<RecoverStep>(
         "gets the GPU back in the way that fits the loss, and runs a first job on it",
         {.members = {needs("recover", &RecoverStep::replacement, replacement.kind(),

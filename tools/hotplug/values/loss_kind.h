@@ -21,6 +21,10 @@ enum class Loss {
     silent_death,
     hang,
     aer_fatal,
+    aer_nonfatal,
+    link_down,
+    link_down_fatal,
+    bus_reset,
     at_access,
 };
 
@@ -29,17 +33,20 @@ enum class BoardFailure {
     none,
     vanishes,   // reads are all ones
     hangs,      // engines stop, registers answer
+    link_down,  // reads are all ones for a while, then as before
     at_access,  // vanishes when the guest has touched it so often
 };
 
 /// What tells the guest that the GPU goes. Between the board's failure and this passes the time
-/// LossOptions::ones_before_event for an event of the slot, LossOptions::unnoticed for a write.
+/// LossOptions::ones_before_event for an event of the slot or the link, LossOptions::unnoticed for
+/// a write.
 enum class Announcement {
     button,               // QMP device_del: attention button, 5 s of grace
     guest_write,          // a file of the guest's sysfs
     slot_event,           // presence drops, and nobody pressed the button
     slot_event_left_off,  // as that, and Slot Control is left "off"
-    link_error,           // a fatal AER error of the port
+    link_error,           // an AER error of the port: LossKind::link_error
+    nothing,
 };
 
 /// What brings a GPU back.
@@ -56,13 +63,21 @@ struct GuestFile {
     std::string_view data;
 };
 
+/// What QEMU's pcie_aer_inject_error is told. A recovery that resets nothing may fail, because a
+/// function of the board has no error handlers, and take nothing from the others.
+struct LinkError {
+    std::string_view name;
+    bool may_fail;
+};
+
 struct LossKind {
     Loss loss;
     std::string_view name;     ///< in scenarios and reports
     std::string_view meaning;  ///< one line, for documentation and schema
     BoardFailure failure = BoardFailure::none;
     Announcement announcement;
-    GuestFile asks = {};  ///< Announcement::guest_write
+    GuestFile asks = {};        ///< Announcement::guest_write
+    LinkError link_error = {};  ///< Announcement::link_error
     Comeback comeback;
     GuestFile brings_back = {};  ///< Comeback::guest_write
     /// No other device than an emulated GPU can be lost like this.
@@ -80,7 +95,7 @@ std::string_view to_string(Loss loss);
 std::optional<Loss> parse_loss(std::string_view name);
 /// Does the loss leave the slot empty, so that another board can be put in?
 bool empties_slot(Loss loss);
-/// Is the GPU gone for whoever has it open? After aer_fatal its clients may go on.
+/// Is the GPU gone for whoever has it open? After a recovery its clients may go on.
 bool ends_clients(Loss loss);
 
 }  // namespace hotplug

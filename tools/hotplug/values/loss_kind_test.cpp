@@ -17,7 +17,7 @@ TEST(LossKindTest, NamesAreUniqueAndRead) {
         EXPECT_EQ(to_string(kind.loss), kind.name);
         EXPECT_FALSE(kind.meaning.empty()) << kind.name;
     }
-    EXPECT_EQ(names.size(), 10u);
+    EXPECT_EQ(names.size(), 14u);
     EXPECT_FALSE(parse_loss("unknown"));
     EXPECT_FALSE(parse_loss(""));
 }
@@ -36,7 +36,7 @@ TEST(LossKindTest, OnlyAnEmptySlotTakesAnotherBoard) {
 
 TEST(LossKindTest, OnlyARecoveryLeavesClientsTheirGpu) {
     for (const LossKind& kind : all_loss_kinds()) {
-        EXPECT_EQ(ends_clients(kind.loss), kind.loss != Loss::aer_fatal) << kind.name;
+        EXPECT_EQ(ends_clients(kind.loss), kind.comeback != Comeback::by_itself) << kind.name;
     }
 }
 
@@ -49,10 +49,17 @@ TEST(LossKindTest, AGuestFileIsNamedWhereItIsWritten) {
     }
 }
 
+TEST(LossKindTest, ALinkErrorIsNamedWhereItIsInjected) {
+    for (const LossKind& kind : all_loss_kinds()) {
+        EXPECT_EQ(kind.announcement == Announcement::link_error, !kind.link_error.name.empty())
+            << kind.name;
+    }
+}
+
 // A board whose failure is asked of the emulator has one; `surprise` pulls QEMU's own devices, too.
 TEST(LossKindTest, OnlyAnEmulatedGpuHangsOrCountsAccesses) {
     for (const LossKind& kind : all_loss_kinds()) {
-        if (kind.failure == BoardFailure::hangs || kind.failure == BoardFailure::at_access) {
+        if (kind.failure != BoardFailure::none && kind.failure != BoardFailure::vanishes) {
             EXPECT_TRUE(kind.needs_gpu) << kind.name;
         }
     }

@@ -12,7 +12,7 @@ namespace hotplug {
 
 struct LossOptions {
     /// surprise: how long reads are all ones before the slot reports it (the card's connector is
-    /// leaving).
+    /// leaving). link_down, link_down_fatal: how long they are all ones.
     std::chrono::milliseconds ones_before_event{50};
     /// silent_death, hang: how long nothing happens before the removal through sysfs.
     std::chrono::milliseconds unnoticed{3000};

@@ -37,7 +37,8 @@ struct LossTimeline {
     /// the device's directory in /sys/bus/pci/devices is gone, which
     /// pci_stop_and_remove_bus_device() does after the driver's remove() returned (seen with 50 ms
     /// resolution; slot_power and the sysfs ones need the write(2) returned, too); driver_unbind:
-    /// the write returned; aer_fatal: the kernel said how the recovery ended.
+    /// the write returned, as for bus_reset; aer_*, link_down_fatal: the kernel said how the
+    /// recovery ended; link_down: the device answers again.
     Span remove_returned;
     /// QEMU has let go of the board (DEVICE_DELETED); only where empties_slot().
     Span device_deleted;
