@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <set>
 
+#include "hotplug/scenario/parameters.h"
 #include "hotplug/scenario/parser.h"
 #include "lib/nearest.h"
 
@@ -85,11 +86,7 @@ const std::vector<std::string>& Row::tags() const {
 }
 
 std::vector<Step> Row::steps() const {
-    std::vector<Step> steps = scenario->setup;
-    if (variant != nullptr) {
-        steps.insert(steps.end(), variant->steps.begin(), variant->steps.end());
-    }
-    steps.insert(steps.end(), scenario->steps.begin(), scenario->steps.end());
+    std::vector<Step> steps = steps_of(*scenario, variant);
     for (Step& step : steps) {
         if (auto* lose = std::get_if<LoseStep>(&step); lose && !lose->drawn_from.empty()) {
             *lose = LoseStep{draw(lose->drawn_from, seed, cycle)};

@@ -10,6 +10,7 @@
 
 #include "hotplug/scenario/node.h"
 #include "hotplug/scenario/object.h"
+#include "hotplug/scenario/parameters.h"
 #include "hotplug/scenario/rules.h"
 #include "hotplug/scenario/steps.h"
 #include "lib/json_text.h"
@@ -62,12 +63,45 @@ Kind<std::vector<std::string>> tags_kind() {
     return list_kind(name_kind());
 }
 
-/// Its steps, or an object with tags of its own.
+Kind<std::vector<std::pair<std::string, std::string>>> parameters_kind() {
+    return {{{"type", "object"},
+             {"minProperties", 1},
+             {"propertyNames", json::object({{"pattern", "^[A-Z][A-Z0-9_]*$"}})},
+             {"additionalProperties", text_kind().schema}},
+            [](const Node& node) {
+                std::vector<std::pair<std::string, std::string>> parameters;
+                for (const auto& [name, value] : node.members()) {
+                    if (!is_parameter_name(name)) {
+                        value.refuse(
+                            "no name for a parameter: write capitals, and none that the "
+                            "runner fills in");
+                    }
+                    parameters.emplace_back(name, value.text());
+                }
+                if (parameters.empty()) {
+                    node.refuse("names no parameter");
+                }
+                return parameters;
+            }};
+}
+
+/// Its steps, or an object with what else is its own.
 Kind<Variant> variant_kind() {
     const auto steps = list_kind(step_kind());
     const Object<Variant> object = {
-        .members = {needs("tags", &Variant::tags, tags_kind(), "instead of the scenario's"),
-                    needs("steps", &Variant::steps, steps, "before the scenario's")}};
+        .members = {may("tags", &Variant::tags, tags_kind(), "instead of the scenario's"),
+                    may("with", &Variant::with, parameters_kind(),
+                        "parameters: what $NAME stands for in the steps"),
+                    may("steps", &Variant::steps, steps, "before the scenario's")},
+        .rule =
+            [](const Node& node, const Variant& variant) {
+                if (!variant.tags && variant.with.empty()) {
+                    node.refuse("has neither tags nor parameters: write the list of its steps");
+                }
+            },
+        .rule_schema = {
+            {"anyOf", json::array({json::object({{"required", json::array({"tags"})}}),
+                                   json::object({{"required", json::array({"with"})}})})}}};
     return {json::object({{"anyOf", json::array({steps.schema, object.schema()})}}),
             [steps, object](const Node& node) {
                 return node.is_list() ? Variant{.name = {}, .steps = steps.read(node)}
@@ -104,6 +138,8 @@ const Object<Scenario>& scenario_object() {
                     may("variants", &Scenario::variants, variants_kind(), "each is a row"),
                     needs("steps", &Scenario::steps, list_kind(step_kind()), "in order"),
                     may("checks", &Scenario::checks, list_kind(check_kind()), "judged at the end"),
+                    may("may_log", &Scenario::may_log, list_kind(text_kind()),
+                        "parts of the error lines that the steps may cause, each with its why"),
                     may("limits", &Scenario::limits, limits_object().kind(), "fail a check"),
                     may("fresh_boot", &Scenario::fresh_boot, boolean_kind(),
                         "the row gets a guest that ran no other"),

@@ -192,7 +192,7 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{SCENARIO(R"("variants": {"v": [{"lose": "hang"}]}, "steps": [{"lose": "hang"}])"),
             "x.json: /variants/v: step 'lose hang' loses a GPU that is lost already"},
         Bad{SCENARIO(R"("variants": {"v": {"steps": []}}, "steps": [])"),
-            "x.json: /variants/v: member 'tags' is missing"},
+            "x.json: /variants/v: has neither tags nor parameters"},
         Bad{SCENARIO(R"("variants": {}, "steps": [])"),
             "x.json: /variants: no variant: leave the member out"},
         Bad{SCENARIO(R"("checks": ["fine"], "steps": [])"),

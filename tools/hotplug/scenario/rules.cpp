@@ -12,6 +12,7 @@
 
 #include "hotplug/scenario/client_rules.h"
 #include "hotplug/scenario/node.h"
+#include "hotplug/scenario/parameters.h"
 
 namespace hotplug {
 
@@ -81,9 +82,11 @@ void check_scenario(const Scenario& scenario) {
         check_clients(scenario, scenario.steps, "/steps");
     }
     for (const Variant& variant : scenario.variants) {
-        std::vector<Step> steps = scenario.setup;
-        steps.insert(steps.end(), variant.steps.begin(), variant.steps.end());
-        steps.insert(steps.end(), scenario.steps.begin(), scenario.steps.end());
+        for (const std::string& name : unused_parameters(scenario, variant)) {
+            throw Refusal(fmt::format("/variants/{}/with/{}: no step of the row has ${}",
+                                      variant.name, name, name));
+        }
+        const std::vector<Step> steps = steps_of(scenario, &variant);
         check_order(steps, "/variants/" + variant.name);
         check_clients(scenario, steps, "/variants/" + variant.name);
     }

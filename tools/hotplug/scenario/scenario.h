@@ -172,6 +172,8 @@ struct Variant {
     std::vector<Step> steps;  ///< run after the scenario's setup and before its steps
     /// Instead of the scenario's; nothing: the same.
     std::optional<std::vector<std::string>> tags = std::nullopt;
+    /// Parameters and their values, see parameters.h.
+    std::vector<std::pair<std::string, std::string>> with = {};
 };
 
 struct Scenario {
@@ -185,6 +187,7 @@ struct Scenario {
     std::vector<Step> steps;
     std::vector<Check> checks;
     Limits limits;
+    std::vector<std::string> may_log;  ///< parts of error lines that the steps may cause
     bool fresh_boot = false;
     unsigned cycles = 0;  ///< not 0: the row is run that many times, victims alternate
     /// No soak: each cycle is a try of its own, and one that damaged the guest leaves it to no

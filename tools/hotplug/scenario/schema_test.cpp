@@ -189,6 +189,11 @@ TEST(ScenarioSchema, RefusesWhatTheParserRefuses) {
              "steps": [{"shell": ["used-memory.sh"], "seconds": 5}, {"stop": "sh@victim"}])",
           true);
     agree(R"(, "variants": {"a": [], "b": {"tags": ["t"], "steps": []}}, "steps": [])", true);
+    agree(R"(, "variants": {"a": {"with": {"W": "x"}}}, "steps": [{"shell": "$W"}])", true);
+    agree(R"(, "steps": [], "may_log": ["ring reset"])", true);
+    agree(R"(, "steps": [], "may_log": [""])", false);
+    agree(R"(, "variants": {"a": {"with": {"w": "x"}}}, "steps": [{"shell": "$w"}])", false);
+    agree(R"(, "variants": {"a": {"with": {}, "tags": ["t"]}}, "steps": [])", false);
     agree("", false);
     agree(R"(, "steps": 5)", false);
     agree(R"(, "steps": [], "tests": 1)", false);
