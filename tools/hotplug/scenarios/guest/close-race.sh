@@ -1,10 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# close-race.sh NODE: run IGT's close race on NODE, whose name IGT has built in as renderD128, and end it after 90 s.
+# close-race.sh NODE: run IGT's close race on NODE, whose name IGT has built in as renderD128, and end it after 90 s. Ready when IGT has
+# NODE open.
 
-echo '{"state":"ready"}'
 unshare -m sh -c 'mount --bind "$1" /dev/dri/renderD128 && exec timeout -s KILL 90 \
-    /usr/libexec/igt-gpu-tools/amdgpu/amd_close_race --run-subtest close-race-medium' sh "$1"
+    /usr/libexec/igt-gpu-tools/amdgpu/amd_close_race --run-subtest close-race-medium' sh "$1" &
+igt=$!
+until fuser -s "$1"; do
+    kill -0 $igt || exit
+    sleep 0.1
+done
+echo '{"state":"ready"}'
+wait $igt
 case $? in
     0 | 137) ;;
     *) exit 1 ;;
