@@ -207,13 +207,6 @@ CheckResult check_log_clean(const KernelLogSummary& log) {
                                                    : std::string()));
     }
     result.value = count == 0 ? "clean" : fmt::format("{} complaints", count);
-    int errors = 0;
-    for (const KernelNote& note : log.notes) {
-        errors += note.count;
-    }
-    if (errors != 0) {
-        result.value += fmt::format(", {} error lines", errors);
-    }
     return result;
 }
 

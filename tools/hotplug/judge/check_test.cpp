@@ -8,6 +8,8 @@
 #include <cerrno>
 #include <functional>
 
+#include "hotplug/judge/error_lines.h"
+
 namespace hotplug {
 namespace {
 
@@ -203,13 +205,43 @@ TEST(CheckLog, ComplaintsAreTheEvidence) {
                        .count = 3,
                        .lines = {},
                        .stack = {}}};
-    log.notes = {{"amdgpu *ERROR*", 1, 4}, {"amdgpu: failed", 1, 1}};
-    EXPECT_EQ(check_log_clean({{}, log.notes}).value, "clean, 5 error lines");
+    log.notes = {{"amdgpu *ERROR*", 1, 4}};
+    EXPECT_EQ(check_log_clean({{}, log.notes}).value, "clean");
     EXPECT_TRUE(check_log_clean({{}, log.notes}).passed);
     const CheckResult result = check_log_clean(log);
     EXPECT_FALSE(result.passed);
-    EXPECT_EQ(result.value, "3 complaints, 5 error lines");
+    EXPECT_EQ(result.value, "3 complaints");
     EXPECT_EQ(result.evidence, std::vector<std::string>{"[   62.695402] WARNING in f (3 times)"});
+}
+
+TEST(CheckErrorLines, LineThatNobodyAccountsForFails) {
+    KernelLogSummary log;
+    EXPECT_EQ(check_error_lines(log, {}, {}).value, "none");
+    log.notes = {{"amdgpu 0000:01:00.0: Unable to locate a BIOS ROM", 1, 2},
+                 {"amdgpu 0000:01:00.0: SMU: bus error for message", 62695402, 3}};
+    const CheckResult failed = check_error_lines(log, {}, {});
+    EXPECT_FALSE(failed.passed);
+    EXPECT_EQ(failed.value, "3 unaccounted for");
+    EXPECT_EQ(failed.evidence,
+              std::vector<std::string>{
+                  "[   62.695402] amdgpu 0000:01:00.0: SMU: bus error for message (3 times)"});
+    const CheckResult passed = check_error_lines(log, {}, {"SMU: bus error"});
+    EXPECT_TRUE(passed.passed);
+    EXPECT_EQ(passed.value, "5 accounted for");
+}
+
+TEST(CheckErrorLines, LossAccountsForTheGpuThatWasLost) {
+    auto episodes = episode();
+    episodes[0].loss.loss = Loss::surprise;
+    episodes[0].loss.bdf = "0000:01:00.0";
+    KernelLogSummary log;
+    log.notes = {{"amdgpu 0000:01:00.0: device lost: no answer", 1, 1}};
+    EXPECT_TRUE(check_error_lines(log, episodes, {}).passed);
+    log.notes = {{"amdgpu 0000:02:00.0: device lost: no answer", 1, 1}};
+    EXPECT_FALSE(check_error_lines(log, episodes, {}).passed) << "that one was not lost";
+    episodes[0].loss.loss = Loss::driver_unbind;
+    episodes[0].loss.bdf = "0000:02:00.0";
+    EXPECT_FALSE(check_error_lines(log, episodes, {}).passed) << "an unbind loses no device";
 }
 
 TEST(CheckMerge, FirstFailureStays) {

@@ -3,14 +3,7 @@
 // Thread: one.
 #include "hotplug/loss/steps.h"
 
-#include <fmt/format.h>
-
 namespace hotplug {
-
-std::string fill_in(std::string_view pattern, const std::string& slot_name,
-                    const std::string& bdf) {
-    return fmt::format(fmt::runtime(pattern), fmt::arg("slot", slot_name), fmt::arg("bdf", bdf));
-}
 
 hp::Result<std::string> wait_slot_off(GpuSlot& slot, Deadline deadline) {
     while (true) {

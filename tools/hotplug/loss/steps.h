@@ -23,9 +23,6 @@ inline std::chrono::microseconds span(Deadline::Clock::time_point from,
     return std::chrono::duration_cast<std::chrono::microseconds>(to - from);
 }
 
-/// `pattern`, of a GuestFile, with the slot's name and the board's address filled in.
-std::string fill_in(std::string_view pattern, const std::string& slot_name, const std::string& bdf);
-
 /// Waits for the guest to switch a slot off and for QEMU to let go of the board; the answer is what
 /// was missed, or empty.
 hp::Result<std::string> wait_slot_off(GpuSlot& slot, Deadline deadline);

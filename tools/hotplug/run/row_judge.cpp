@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "hotplug/judge/check.h"
+#include "hotplug/judge/error_lines.h"
 
 namespace hotplug {
 
@@ -47,6 +48,7 @@ void RowJudge::judge_end() {
     }
     merge_result(state_.result.checks, judge_now(Check::steps));
     merge_result(state_.result.checks, judge_now(Check::log_clean));
+    merge_result(state_.result.checks, judge_now(Check::error_lines));
     merge_result(state_.result.checks, std::move(leak));
 }
 
@@ -75,6 +77,8 @@ CheckResult RowJudge::judge_now(Check check) {
         case Check::steps:
             return check_steps(state_.step_failure.empty() ? state_.held_up : state_.step_failure);
         case Check::log_clean: return check_log_clean(state_.result.kernel_log);
+        case Check::error_lines:
+            return check_error_lines(state_.result.kernel_log, episodes, state_.scenario.may_log);
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }
     return not_reached(check);

@@ -413,7 +413,7 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     const RowResult row = run_one();
     EXPECT_EQ(row.outcome, Outcome::pass);
     EXPECT_EQ(failures(row), Checks{});
-    EXPECT_EQ(row.checks.size(), 9U);
+    EXPECT_EQ(row.checks.size(), 10U);
     EXPECT_EQ(row.find(Check::removed)->value, "0.9 s");
     EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
     EXPECT_EQ(row.find(Check::bystander)->value, "alive, still for 0.0 s");

@@ -35,6 +35,7 @@ enum class CheckUse {
     check(replug,           "replug to job",    named,    losses)   \
     check(steps,            "steps",            implicit, row)      \
     check(log_clean,        "kernel log",       implicit, row)      \
+    check(error_lines,      "error lines",      implicit, row)      \
     check(no_leak,          "leaks",            implicit, guest)
 // clang-format on
 

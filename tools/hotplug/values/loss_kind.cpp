@@ -2,6 +2,8 @@
 // Purpose: the table of losses. Thread: pure functions.
 #include "hotplug/values/loss_kind.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace hotplug {
@@ -10,6 +12,11 @@ namespace {
 
 constexpr GuestFile device_remove{"/sys/bus/pci/devices/{bdf}/remove", "1"};
 constexpr GuestFile rescan{"/sys/bus/pci/rescan", "1"};
+
+/// By whoever finds out first.
+constexpr std::string_view told_once[] = {"{bdf}: device lost: "};
+constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrectable (Fatal)",
+                                             " error status/mask=", "(First)"};
 
 constexpr LossKind kinds[] = {
     {
@@ -54,6 +61,7 @@ constexpr LossKind kinds[] = {
         .failure = BoardFailure::vanishes,
         .announcement = Announcement::slot_event,
         .comeback = Comeback::new_board,
+        .may_log = told_once,
     },
     {
         .loss = Loss::surprise_without_restore,
@@ -63,6 +71,7 @@ constexpr LossKind kinds[] = {
         .failure = BoardFailure::vanishes,
         .announcement = Announcement::slot_event_left_off,
         .comeback = Comeback::new_board,
+        .may_log = told_once,
     },
     {
         .loss = Loss::silent_death,
@@ -74,6 +83,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::guest_write,
         .brings_back = rescan,
         .needs_gpu = true,
+        .may_log = told_once,
     },
     {
         .loss = Loss::hang,
@@ -86,6 +96,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::guest_write,
         .brings_back = rescan,
         .needs_gpu = true,
+        .may_log = told_once,
     },
     {
         .loss = Loss::aer_fatal,
@@ -140,6 +151,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::by_itself,
         .device_stays = true,
         .ends_clients = false,
+        .may_log = told_by_port,
     },
     {
         .loss = Loss::at_access,
@@ -149,6 +161,7 @@ constexpr LossKind kinds[] = {
         .announcement = Announcement::slot_event,
         .comeback = Comeback::new_board,
         .needs_gpu = true,
+        .may_log = told_once,
     },
 };
 
@@ -170,6 +183,10 @@ std::span<const LossKind> all_loss_kinds() {
 
 const LossKind& kind_of(Loss loss) {
     return kinds[static_cast<size_t>(loss)];
+}
+
+std::string fill_in(std::string_view pattern, std::string_view slot_name, std::string_view bdf) {
+    return fmt::format(fmt::runtime(pattern), fmt::arg("slot", slot_name), fmt::arg("bdf", bdf));
 }
 
 std::string_view to_string(Loss loss) {

@@ -6,6 +6,7 @@
 
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 namespace hotplug {
@@ -85,11 +86,17 @@ struct LossKind {
     /// The guest keeps the device: no directory below /sys/bus/pci/devices goes.
     bool device_stays = false;
     bool ends_clients = true;
+    /// Parts of the error lines that a right driver, or the bus, may write for it; see
+    /// fill_in().
+    std::span<const std::string_view> may_log = {};
 };
 
 /// All of them, in the order of the enum.
 std::span<const LossKind> all_loss_kinds();
 const LossKind& kind_of(Loss loss);
+
+/// A text of the table with the slot's name and the board's address filled in.
+std::string fill_in(std::string_view pattern, std::string_view slot_name, std::string_view bdf);
 
 std::string_view to_string(Loss loss);
 std::optional<Loss> parse_loss(std::string_view name);

@@ -161,6 +161,12 @@ static int seed_warning(const char *unused)
 	return 0;
 }
 
+static int seed_error(const char *unused)
+{
+	pr_err("faults: an error that was asked for\n");
+	return 0;
+}
+
 /* More than the log holds, faster than anybody reads it */
 static int seed_flood(const char *count)
 {
@@ -184,6 +190,7 @@ static const struct {
 	{ "leak", seed_leak },			/* how many objects */
 	{ "minor", seed_minor },
 	{ "warning", seed_warning },
+	{ "error", seed_error },
 	{ "flood", seed_flood },		/* how many records */
 };
 
