@@ -183,7 +183,7 @@ hp::Result<CommandStatus> run_mutations(const SelftestOptions& options) {
     const std::filesystem::path folder = scenario_folder("") / "mutations";
     RunOptions run;
     run.machine = options.machine;
-    run.rows = {"mutations"};
+    run.rows = options.rows;
     run.scenarios = folder;
     run.expected = folder / "expected/mutations.json";
     run.results = options.results;

@@ -28,6 +28,7 @@ struct SelftestOptions {
     MachineOptions machine;
     std::string results = "results";
     bool mutations = false;  ///< the checks instead of the kernel's detectors
+    std::vector<std::string> rows = {"mutations"};  ///< of these: rows, scenarios or tags
 };
 
 struct BenchOptions {

@@ -68,9 +68,13 @@ int run(int argc, char** argv) {
                            "each check of the harness can fail");
     selftest.machine.add_to(*selftest_app);
     selftest_app->add_option("--results", selftest.results, "where logs go")->capture_default_str();
-    selftest_app->add_flag("--mutations", selftest.mutations,
-                           "run the rows with a seeded fault: exactly the check that each is for "
-                           "has to fail (checks.md; on a fast kernel)");
+    auto* mutations = selftest_app->add_flag(
+        "--mutations", selftest.mutations,
+        "run the rows with a seeded fault: exactly the check that each is for has to fail "
+        "(checks.md; all of them on a fast kernel, mutations-short on any)");
+    selftest_app->add_option("rows", selftest.rows, "of the mutations: rows, scenarios or tags")
+        ->needs(mutations)
+        ->capture_default_str();
 
     hotplug::BenchOptions bench;
     CLI::App* bench_app = app.add_subcommand("bench", "figures, each beside its control");

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 
 #include "hotplug/judge/expected.h"
@@ -45,6 +46,25 @@ TEST(Mutations, EachCheckHasAFaultThatFailsIt) {
         };
         EXPECT_TRUE(std::any_of(all.begin(), all.end(), is_fault))
             << check.name << " could pass whatever happens: write a row with a fault that fails it";
+    }
+}
+
+// `make check` has time for one each.
+TEST(Mutations, EachCheckHasAFaultInTheShortSet) {
+    const auto catalogue = ScenarioCatalogue::load(folder);
+    ASSERT_TRUE(catalogue) << catalogue.error().message;
+    const auto rows = catalogue->select(std::vector<std::string>{"mutations-short"}, {});
+    ASSERT_TRUE(rows) << rows.error().message;
+    const auto all = faults();
+    std::map<Check, int> count;
+    for (const ExpectedFailure& fault : all) {
+        count[fault.check] +=
+            static_cast<int>(std::count_if(rows->begin(), rows->end(), [&](const Row& row) {
+                return row.expected_key() == fault.row;
+            }));
+    }
+    for (const CheckInfo& check : all_checks()) {
+        EXPECT_EQ(count[check.check], 1) << check.name;
     }
 }
 
