@@ -14,6 +14,7 @@ namespace {
 
 std::atomic<bool> interruption{false};
 static_assert(std::atomic<bool>::is_always_lock_free, "set from a signal handler");
+std::atomic<Deadline::Clock::time_point> limit{Deadline::Clock::time_point::max()};
 
 }  // namespace
 
@@ -54,12 +55,24 @@ void Deadline::interrupt_all() noexcept {
     interruption.store(true);
 }
 
+void Deadline::limit_all(Clock::duration time) noexcept {
+    limit.store(Clock::now() + time);
+}
+
 bool Deadline::interrupted() noexcept {
-    return interruption.load();
+    return interruption.load() || out_of_time();
+}
+
+bool Deadline::out_of_time() noexcept {
+    return !interruption.load() && Clock::now() >= limit.load();
 }
 
 void Deadline::clear_interruption() noexcept {
     interruption.store(false);
+}
+
+void Deadline::lift_limit() noexcept {
+    limit.store(Clock::time_point::max());
 }
 
 }  // namespace hotplug

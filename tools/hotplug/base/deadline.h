@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: the moment at which a wait is given up, and Ctrl-C, which ends every wait at once.
+// Purpose: the moment at which a wait is given up; and Ctrl-C, or the end of the time that all of
+// this may take, which end every wait at once.
 // Thread: values; interrupt_all() may be called from a signal handler, the rest from any thread.
 #pragma once
 
@@ -12,8 +13,9 @@
 
 namespace hotplug {
 
-/// Every wait of the harness takes one. After interrupt_all() all deadlines but those made by
-/// for_cleanup() count as expired, so that no wait outlives a Ctrl-C by more than `slice`.
+/// Every wait of the harness takes one. After interrupt_all(), and once the limit of limit_all()
+/// has passed, all deadlines but those made by for_cleanup() count as expired, so that no wait
+/// outlives a Ctrl-C by more than `slice`.
 class Deadline {
 public:
     using Clock = std::chrono::steady_clock;
@@ -56,9 +58,15 @@ public:
 
     /// Ends all waits of the process, now and later. Async-signal-safe.
     static void interrupt_all() noexcept;
+    /// Ends all waits of the process `time` from now.
+    static void limit_all(Clock::duration time) noexcept;
+    /// By either of these.
     static bool interrupted() noexcept;
+    /// The limit has passed, and nobody interrupted before or since.
+    static bool out_of_time() noexcept;
     /// Lets waits wait again; for tests and for a process that goes on after a Ctrl-C.
     static void clear_interruption() noexcept;
+    static void lift_limit() noexcept;
 
 private:
     Deadline(Clock::duration time, bool cleanup)

@@ -15,7 +15,10 @@ using std::chrono::milliseconds;
 
 class DeadlineTest : public testing::Test {
 protected:
-    ~DeadlineTest() override { Deadline::clear_interruption(); }
+    ~DeadlineTest() override {
+        Deadline::clear_interruption();
+        Deadline::lift_limit();
+    }
 };
 
 TEST_F(DeadlineTest, Passes) {
@@ -39,6 +42,23 @@ TEST_F(DeadlineTest, InterruptionEndsAllButCleanup) {
     EXPECT_FALSE(cleanup.expired());
     EXPECT_FALSE(cleanup.within(hours(1)).expired());
     EXPECT_EQ(before.missed("rain"), "interrupted while waiting for rain");
+}
+
+TEST_F(DeadlineTest, LimitEndsAllButCleanupWhenItHasPassed) {
+    Deadline::limit_all(hours(1));
+    EXPECT_FALSE(Deadline::interrupted());
+    EXPECT_FALSE(Deadline::out_of_time());
+    Deadline before = Deadline::after(hours(1));
+    Deadline::limit_all(milliseconds(0));
+    EXPECT_TRUE(Deadline::interrupted());
+    EXPECT_TRUE(Deadline::out_of_time());
+    EXPECT_TRUE(before.expired());
+    EXPECT_FALSE(Deadline::for_cleanup(hours(1)).expired());
+    Deadline::interrupt_all();
+    EXPECT_FALSE(Deadline::out_of_time()) << "who interrupts wants to be told of that";
+    Deadline::clear_interruption();
+    Deadline::lift_limit();
+    EXPECT_FALSE(Deadline::interrupted());
 }
 
 TEST_F(DeadlineTest, MissedNamesWhatWasAwaited) {

@@ -4,10 +4,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <nlohmann/json.hpp>
+
 #include "hotplug/cli/commands.h"
 #include "hotplug/scenario/catalogue.h"
 
 namespace hotplug {
+
+namespace {
+
+nlohmann::ordered_json to_json(const Row& row) {
+    const Scenario& scenario = *row.scenario;
+    const Requirements& needed = scenario.requires_;
+    nlohmann::ordered_json checks = nlohmann::ordered_json::array();
+    for (const Check check : scenario.checks) {
+        checks.push_back(std::string(to_string(check)));
+    }
+    return {{"row", row.expected_key()},
+            {"scenario", scenario.id},
+            {"tags", row.tags()},
+            {"description", scenario.description},
+            {"file", scenario.file},
+            {"cycles", scenario.cycles},
+            {"fresh_boot", scenario.fresh_boot},
+            {"requires",
+             {{"gpus", needed.gpus},
+              {"kernel_options", needed.kernel_options},
+              {"programs", needed.programs},
+              {"profiles", needed.profiles},
+              {"switch", needed.behind_switch}}},
+            {"checks", checks}};
+}
+
+}  // namespace
 
 hp::Result<CommandStatus> list_command(const ListOptions& options) {
     const auto catalogue = ScenarioCatalogue::load(scenario_folder(options.scenarios));
@@ -23,6 +52,14 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
     const auto rows = catalogue->select(wanted, 1);
     if (!rows) {
         return tl::unexpected(rows.error());
+    }
+    if (options.json) {
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
+        for (const Row& row : *rows) {
+            list.push_back(to_json(row));
+        }
+        fmt::print("{}\n", list.dump(2));
+        return kExitPass;
     }
     for (const Row& row : *rows) {
         fmt::print("{:<32} {:<24} {}\n", row.expected_key(),

@@ -30,6 +30,7 @@ hp::Result<CommandStatus> replay_command(const ReplayOptions& options) {
             fmt::format("{}: its command is not of this hpctl: {}", options.bundle, error.what()));
     }
     run.rows = {replay->row};
+    run.repeat = 1;
     run.seed = replay->seed;
     run.results = options.results;
     fmt::print("hpctl run {} {}\n", replay->row, fmt::join(run.arguments(), " "));

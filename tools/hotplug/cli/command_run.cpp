@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: `hpctl run`: selects rows, runs them, writes the reports.
 // Thread: one.
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <unistd.h>
@@ -10,14 +9,21 @@
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <random>
 
 #include "hotplug/cli/commands.h"
+#include "hotplug/cli/kernel_source.h"
 #include "hotplug/judge/expected_update.h"
+#include "hotplug/report/junit.h"
+#include "hotplug/report/kcidb.h"
+#include "hotplug/report/ktap.h"
 #include "hotplug/report/report_files.h"
 #include "hotplug/report/table.h"
 #include "hotplug/run/machine_testbed.h"
+#include "hotplug/run/plan.h"
 #include "hotplug/run/progress.h"
 #include "hotplug/run/runner.h"
+#include "hotplug/sweep/kernel_identity.h"
 
 namespace hotplug {
 
@@ -35,7 +41,7 @@ hp::Result<std::vector<std::string>> failed_rows(const fs::path& results) {
         for (const auto& row : json.at("rows")) {
             const auto outcome = row.at("outcome").get<std::string>();
             if (outcome == to_string(Outcome::fail) || outcome == to_string(Outcome::fixed)) {
-                ids.push_back(row.at("id").get<std::string>());
+                ids.push_back(row.at("name").get<std::string>());
             }
         }
     } catch (const nlohmann::json::exception&) {
@@ -89,7 +95,7 @@ RunInfo run_info(const RunOptions& options, const MachineConfig& machine) {
             info.packages[what] = std::move(packages);
         }
     }
-    info.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr)));
+    info.started = utc_text(std::time(nullptr));
     return info;
 }
 
@@ -145,10 +151,80 @@ hp::Result<std::vector<Row>> select_rows(const ScenarioCatalogue& catalogue,
         wanted = std::move(*failed);
     }
     auto rows = catalogue.select(wanted, options.cycles, options.seed);
-    if (rows) {
-        order_rows(*rows, options.seed);
+    if (!rows) {
+        return rows;
     }
-    return rows;
+    if (auto excluded = catalogue.exclude(*rows, options.exclude); !excluded) {
+        return tl::unexpected(excluded.error());
+    }
+    if (rows->empty() && !wanted.empty()) {
+        return hp::fail("--exclude leaves no row to run");
+    }
+    return repeat_rows(std::move(*rows), options.repeat, options.seed);
+}
+
+/// Before anything is downloaded, built or booted.
+void print_plan(const RunOptions& options, const std::vector<Row>& rows) {
+    GuestFacts machine;
+    machine.gpus = options.machine.gpus;
+    machine.profile = options.machine.profile;
+    machine.behind_switch = options.machine.behind_switch;
+    fmt::print("{}", describe_plan(rows, machine));
+    std::fflush(stdout);
+}
+
+/// The limit on all waits, as long as it lives.
+class RunLimit {
+public:
+    explicit RunLimit(unsigned seconds) {
+        if (seconds != 0) {
+            Deadline::limit_all(std::chrono::seconds(seconds));
+        }
+    }
+    ~RunLimit() { Deadline::lift_limit(); }
+    RunLimit(const RunLimit&) = delete;
+    RunLimit& operator=(const RunLimit&) = delete;
+};
+
+hp::Result<KcidbSource> kcidb_source(const RunOptions& options, const MachineConfig& machine) {
+    std::random_device random;
+    return kernel_identity(machine.kernel, options.machine.kernel, machine.initrd)
+        .map([&](std::string kernel) {
+            return KcidbSource{.origin = options.kcidb_origin,
+                               .run = fmt::format("{:08x}{:08x}", random(), random()),
+                               .build = options.kcidb_build,
+                               .kernel = std::move(kernel),
+                               .checkout = describe_source(options.machine.kernel)};
+        });
+}
+
+hp::Result<Quarantine> load_quarantine(const RunOptions& options,
+                                       const ScenarioCatalogue& catalogue) {
+    if (options.quarantine.empty()) {
+        return Quarantine();
+    }
+    return Quarantine::load(options.quarantine).map([&](const auto& entries) {
+        return Quarantine(entries, catalogue,
+                          std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now()));
+    });
+}
+
+/// Reports that were asked for beside those of the results folder.
+/// `source` is read when they are written.
+std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSource& source) {
+    std::vector<ReportFile> more;
+    if (!options.ktap.empty() && options.ktap != "-") {
+        more.push_back({fs::absolute(options.ktap), format_ktap});
+    }
+    if (!options.junit.empty()) {
+        more.push_back({fs::absolute(options.junit), format_junit});
+    }
+    if (!options.kcidb.empty()) {
+        more.push_back({fs::absolute(options.kcidb), [&source](const RunReport& report) {
+                            return format_kcidb(report, source);
+                        }});
+    }
+    return more;
 }
 
 }  // namespace
@@ -166,13 +242,23 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!rows) {
         return tl::unexpected(rows.error());
     }
+    auto quarantine = load_quarantine(options, *catalogue);
+    if (!quarantine) {
+        return tl::unexpected(quarantine.error());
+    }
+    if (options.dry_run) {
+        print_plan(options, *rows);
+        return kExitPass;
+    }
+    const RunLimit limit(options.run_timeout_s);
     // A kernel that is not there costs nobody yesterday's results. Whatever ends this command
     // later, it does not leave them for those of today.
     if (auto kernel = find_kernel(options.machine.kernel); !kernel) {
         return tl::unexpected(kernel.error());
     }
     const fs::path results = fs::absolute(options.results);
-    ReportFiles reports(results);
+    KcidbSource source;
+    ReportFiles reports(results, more_reports(options, source));
     if (auto prepared = prepare(results).and_then([&] { return reports.remove(); }); !prepared) {
         return tl::unexpected(prepared.error());
     }
@@ -180,27 +266,45 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!machine) {
         return tl::unexpected(machine.error());
     }
+    if (!options.kcidb.empty()) {
+        auto described = kcidb_source(options, *machine);
+        if (!described) {
+            return tl::unexpected(described.error());
+        }
+        source = std::move(*described);
+    }
 
     RunInfo info = run_info(options, *machine);
     ExpectedSource expected(options.expected, folder / "expected");
     MachineFactory factory(std::move(*machine));
     RunReport report;
+    const bool streams = options.ktap == "-";
+    std::FILE* const text = streams ? stderr : stdout;
+    KtapStream ktap(stdout);
+    const auto keep = [&](const RunReport& so_far, size_t planned) -> hp::Result<void> {
+        if (auto told = streams ? ktap.advance(so_far, planned) : hp::Result<void>(); !told) {
+            return told;
+        }
+        return reports.write_unfinished(so_far, planned);
+    };
     {
-        TextProgress progress(stdout, ::isatty(STDOUT_FILENO) != 0);
-        Runner runner(
-            factory, progress,
-            {.results_dir = results,
-             .expected = [&](const GuestFacts& facts) { return expected.load(facts); },
-             .keep = [&](const RunReport& so_far,
-                         size_t planned) { return reports.write_unfinished(so_far, planned); },
-             .fail_on_skip = options.fail_on_skip});
+        TextProgress progress(text, ::isatty(::fileno(text)) != 0);
+        Runner runner(factory, progress,
+                      {.results_dir = results,
+                       .expected = [&](const GuestFacts& facts) { return expected.load(facts); },
+                       .keep = keep,
+                       .fail_on_skip = options.fail_on_skip,
+                       .quarantine = std::move(*quarantine)});
         report = runner.run(*rows, std::move(info));
     }
     if (auto written = reports.write(report); !written) {
         return tl::unexpected(written.error());
     }
-    fmt::print("\nReport: {}\n\n{}", reports.page().string(), format_table(report));
-    std::fflush(stdout);  // before anything on the other stream
+    if (auto told = streams ? ktap.finish(report) : hp::Result<void>(); !told) {
+        return tl::unexpected(told.error());
+    }
+    fmt::print(text, "\nReport: {}\n\n{}", reports.page().string(), format_table(report));
+    std::fflush(text);  // before anything on the other stream
     if (report.info.interrupted) {
         return kExitInterrupted;
     }
@@ -215,6 +319,9 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         }
         fmt::print(stderr, "wrote {}\n", file->string());
         return kExitPass;
+    }
+    if (only_out_of_time(report)) {
+        return kExitOutOfTime;
     }
     return verdict == RunVerdict::pass ? kExitPass : kExitFail;
 }

@@ -16,6 +16,7 @@ namespace hotplug {
 struct ListOptions {
     std::string scenarios;
     std::vector<std::string> tags;
+    bool json = false;
 };
 
 struct ShellOptions {

@@ -23,7 +23,7 @@ void handle_signals() {
 }
 
 int report(const hp::Result<CommandStatus>& result) {
-    if (hotplug::Deadline::interrupted()) {
+    if (hotplug::Deadline::interrupted() && !hotplug::Deadline::out_of_time()) {
         fmt::print(stderr, "hpctl: interrupted\n");
         return hotplug::kExitInterrupted;
     }
@@ -34,17 +34,25 @@ int report(const hp::Result<CommandStatus>& result) {
     return *result;
 }
 
+std::string exit_text() {
+    std::string text = "Exit status:";
+    for (const auto& [status, meaning] : hotplug::exit_table()) {
+        text += fmt::format("\n  {:<4} {}", static_cast<int>(status), meaning);
+    }
+    return text;
+}
+
 int run(int argc, char** argv) {
     CLI::App app(
         "Plugs, pulls, breaks and replaces emulated AMD GPUs in a guest, and judges the driver.");
     app.require_subcommand(1);
-    app.footer(
-        "Exit status: 0 pass, 1 a row or the run itself failed, 2 harness error, 130 interrupted.");
+    app.footer(exit_text());
 
     hotplug::ListOptions list;
     CLI::App* list_app = app.add_subcommand("list", "rows, their tags, what they do");
     list_app->add_option("--scenarios", list.scenarios, "folder of scenario files");
     list_app->add_option("--tags", list.tags, "only these tags or scenarios")->delimiter(',');
+    list_app->add_flag("--json", list.json, "as a JSON list, for programs");
 
     CLI::App* schema_app =
         app.add_subcommand("schema", "the JSON Schema of scenario files, for editors");

@@ -10,6 +10,7 @@
 
 #include "hotplug/base/child_process.h"
 #include "hotplug/machine/host_tools.h"
+#include "hotplug/report/kcidb.h"
 
 namespace hotplug {
 
@@ -187,6 +188,9 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
 void RunOptions::add_to(CLI::App& app) {
     machine.add_to(app);
     app.add_option("rows", rows, "rows, scenarios or tags (default: flagship)");
+    app.add_option("--exclude", exclude,
+                   "not these rows, scenarios or tags; with * and ?, and as often as you like")
+        ->allow_extra_args(false);
     app.add_option("--scenarios", scenarios, "folder of scenario files");
     app.add_option("--expected", expected,
                    "list of known failures, or 'none'; default: that of the kernel found running");
@@ -197,6 +201,34 @@ void RunOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
         ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--repeat", repeat, "tries of each row; the reports tell how many failed")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    app.add_option("--run-timeout", run_timeout_s,
+                   "seconds after which the run ends, orderly, and names the rows that it left out")
+        ->check(CLI::Range(1, 10'000'000));
+    app.add_option("--ktap", ktap,
+                   "write KTAP into this file, too; -: to standard output, as rows end");
+    app.add_option("--junit", junit, "write JUnit XML into this file, too");
+    auto* kcidb_option =
+        app.add_option("--kcidb", kcidb, "write a submission to KCIDB (v5.3 JSON) into this file");
+    app.add_option("--kcidb-origin", kcidb_origin, "which CI system submits it")
+        ->check(CLI::Validator(
+            [](const std::string& text) {
+                return is_kcidb_origin(text) ? "" : "may have a to z, 0 to 9 and _ only";
+            },
+            "NAME"))
+        ->needs(kcidb_option)
+        ->capture_default_str();
+    app.add_option("--kcidb-build", kcidb_build,
+                   "ORIGIN:ID of the build under test, submitted before; default: described")
+        ->check(CLI::Validator(
+            [](const std::string& text) { return is_kcidb_id(text) ? "" : "must be ORIGIN:ID"; },
+            "ORIGIN:ID"))
+        ->needs(kcidb_option);
+    app.add_option("--quarantine", quarantine,
+                   "list of rows that fail no run until a day, with the reasons");
+    app.add_flag("--dry-run", dry_run, "say what would run, in which guests, and boot nothing");
     app.add_flag("--update-expected", update_expected,
                  "write what fails into the list of known failures");
     app.add_flag("--fail-on-skip", fail_on_skip,
@@ -219,7 +251,26 @@ std::vector<std::string> RunOptions::arguments() const {
     if (fail_on_skip) {
         all.push_back("--fail-on-skip");
     }
+    append_path(all, "--quarantine", quarantine);
+    for (const std::string& pattern : exclude) {
+        all.insert(all.end(), {"--exclude", pattern});
+    }
+    if (repeat != 1) {
+        all.insert(all.end(), {"--repeat", std::to_string(repeat)});
+    }
     return all;
+}
+
+std::span<const ExitMeaning> exit_table() {
+    static constexpr ExitMeaning table[] = {
+        {kExitPass, "all is as expected"},
+        {kExitFail, "a row failed, or the run itself has a flaw"},
+        {kExitError,
+         "the harness could not do what was asked: one line on standard error says why"},
+        {kExitOutOfTime, "--run-timeout ended the run, and nothing that was run before has failed"},
+        {kExitInterrupted, "Ctrl-C or SIGTERM ended it"},
+    };
+    return table;
 }
 
 fs::path scenario_folder(const std::string& named) {

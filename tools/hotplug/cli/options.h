@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,13 +20,22 @@ class App;
 
 namespace hotplug {
 
-/// Exit status of every command.
+/// Exit status of every command; exit_table() says what each means.
 enum CommandStatus : int {
     kExitPass = 0,
-    kExitFail = 1,   // a row is red, or the run itself has a flaw
-    kExitError = 2,  // the harness could not do what was asked
+    kExitFail = 1,
+    kExitError = 2,
+    kExitOutOfTime = 124,
     kExitInterrupted = 130,
 };
+
+struct ExitMeaning {
+    CommandStatus status;
+    const char* meaning;
+};
+
+/// All of them, for --help and the man page. Documentation/harness/ci.md shows the same table.
+std::span<const ExitMeaning> exit_table();
 
 /// Which guest, QEMU and emulator.
 struct MachineOptions {
@@ -53,17 +63,28 @@ struct MachineOptions {
 struct RunOptions {
     MachineOptions machine;
     std::vector<std::string> rows;
+    std::vector<std::string> exclude;
     std::string scenarios;
     std::string expected;  ///< a file, or "none"
     std::string results = "results";
     uint64_t seed = 0;
     std::optional<unsigned> cycles;
+    unsigned repeat = 1;
+    unsigned run_timeout_s = 0;  ///< 0: none
+    std::string ktap;            ///< a file, or "-": standard output, as rows end
+    std::string junit;           ///< a file
+    std::string kcidb;           ///< a file
+    std::string kcidb_origin = "hpctl";
+    std::string kcidb_build;  ///< id of a build that KCIDB knows; empty: one is described
+    std::string quarantine;   ///< a file
+    bool dry_run = false;
     bool update_expected = false;
     bool only_failed = false;
     bool fail_on_skip = false;
 
     void add_to(CLI::App& app);
-    /// For replay: the arguments of `hpctl run` without rows, results folder and what writes lists.
+    /// The arguments of `hpctl run` that decide over what is run and how it is judged, but for the
+    /// rows: a report has them, and replay takes them.
     std::vector<std::string> arguments() const;
 };
 

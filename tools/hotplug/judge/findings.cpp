@@ -80,7 +80,7 @@ std::string replay_of(const RunInfo& info, const RowResult& row) {
     const auto options =
         std::find_if(info.command.begin(), info.command.end(),
                      [](const std::string& word) { return word.starts_with("--"); });
-    return fmt::format("hpctl run {} {}", row.id, fmt::join(options, info.command.end(), " "));
+    return fmt::format("hpctl run {} {}", row.name, fmt::join(options, info.command.end(), " "));
 }
 
 std::vector<std::string> ids_of(const FailedCycles& failed, const FindingGroup& group) {

@@ -15,6 +15,8 @@ enum class IntegrityKind {
     unfinished,
     ended_early,
     harness_fault,
+    out_of_time,
+    not_run,
     late_complaint,
     boot_failed,
     nothing_judged,
@@ -25,6 +27,7 @@ enum class IntegrityKind {
     unfit_guest,
     host_trouble,
     not_judged,
+    quarantine_stale,
     image_incomplete,
 };
 

@@ -3,6 +3,7 @@
 // Thread: pure functions.
 #include "hotplug/judge/verdict.h"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,6 +34,7 @@ std::string_view label(Outcome outcome) {
         case Outcome::known: return "known";
         case Outcome::fixed: return "UNEXPECTED PASS";
         case Outcome::fail: return "FAIL";
+        case Outcome::quarantined: return "quarantined";
         case Outcome::skip: return "skip";
     }
     return "";
@@ -40,15 +42,24 @@ std::string_view label(Outcome outcome) {
 
 }  // namespace
 
+std::string utc_text(std::time_t time) {
+    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time));
+}
+
 std::string_view to_string(Outcome outcome) {
     switch (outcome) {
         case Outcome::pass: return "pass";
         case Outcome::known: return "known";
         case Outcome::fixed: return "unexpected-pass";
         case Outcome::fail: return "fail";
+        case Outcome::quarantined: return "quarantined";
         case Outcome::skip: return "skip";
     }
     return "";
+}
+
+bool is_red(Outcome outcome) {
+    return outcome == Outcome::fail || outcome == Outcome::fixed;
 }
 
 std::optional<std::chrono::microseconds> Episode::clients_released() const {
@@ -90,6 +101,7 @@ Tally tally(const std::vector<RowResult>& rows) {
             case Outcome::known: ++tally.passed; break;
             case Outcome::fixed:
             case Outcome::fail: ++tally.failed; break;
+            case Outcome::quarantined: ++tally.quarantined; break;
             case Outcome::skip: ++tally.skipped; break;
         }
         tally.known += std::count_if(row.checks.begin(), row.checks.end(), [](const auto& check) {
@@ -116,19 +128,39 @@ std::string_view to_string(RunVerdict verdict) {
     return "";
 }
 
+bool only_out_of_time(const RunReport& report) {
+    const auto& entries = report.integrity.entries();
+    return report.info.out_of_time && tally(report.rows).failed == 0 &&
+           std::all_of(entries.begin(), entries.end(), [](const IntegrityEntry& entry) {
+               return entry.severity == Severity::note ||
+                      entry.kind == IntegrityKind::out_of_time ||
+                      entry.kind == IntegrityKind::not_run;
+           });
+}
+
 std::string closing_line(const RunReport& report) {
     const Tally sum = tally(report.rows);
-    const unsigned flaws = report.integrity.flaws();
-    return fmt::format(
-        "{} passed, {} failed, {} skipped{}", sum.passed, sum.failed, sum.skipped,
-        flaws == 0 ? ""
-                   : fmt::format("; {} flaw{} of the run itself", flaws, flaws == 1 ? "" : "s"));
+    std::string line =
+        fmt::format("{} passed, {} failed, {} skipped", sum.passed, sum.failed, sum.skipped);
+    if (sum.quarantined != 0) {
+        line += fmt::format(", {} in quarantine", sum.quarantined);
+    }
+    if (!report.not_run.empty()) {
+        line += fmt::format(", {} not run", report.not_run.size());
+    }
+    if (const unsigned flaws = report.integrity.flaws(); flaws != 0) {
+        line += fmt::format("; {} flaw{} of the run itself", flaws, flaws == 1 ? "" : "s");
+    }
+    return line;
 }
 
 std::vector<std::string> explain(const RowResult& row) {
     std::vector<std::string> lines;
     if (row.outcome == Outcome::skip) {
         return {fmt::format("skip {}: {}", row.id, row.skip_reason)};
+    }
+    if (row.outcome == Outcome::quarantined) {
+        lines.push_back(fmt::format("quarantined {} {}", row.id, row.quarantine));
     }
     for (const CheckResult& check : row.checks) {
         if (check.outcome == Outcome::pass) {

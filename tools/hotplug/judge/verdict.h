@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,9 +25,12 @@ namespace hotplug {
 
 /// `known`: fails as the list of expected failures says. `fixed`: the list says it fails and it
 /// passed: the list is out of date, or something hides the failure; red, like `fail`.
-enum class Outcome { pass, known, fixed, fail, skip };
+/// `quarantined`: of a row, not of a check: one of these two, but excused (quarantine.h).
+enum class Outcome { pass, known, fixed, fail, quarantined, skip };
 
 std::string_view to_string(Outcome outcome);
+/// It fails the run.
+bool is_red(Outcome outcome);
 
 struct CheckResult {
     Check check = Check::steps;
@@ -76,12 +80,16 @@ struct Episode {
 
 struct RowResult {
     std::string id;
+    std::string name;  ///< the id without the attempt: what selects the row
     std::string expected_key;
-    unsigned cycle = 0;  ///< from 1; 0: not repeated
+    unsigned cycle = 0;    ///< from 1; 0: not repeated
+    unsigned attempt = 0;  ///< from 1; 0: tried once
     std::string scenario_file;
     std::string description;
     std::vector<CheckResult> checks;
     std::string skip_reason;
+    std::string quarantine;  ///< "until 2026-12-31: reason" of one that is Outcome::quarantined
+    std::string started;     ///< UTC, ISO 8601
     std::vector<Episode> episodes;
     std::vector<TestResult> tests;        ///< that its shell steps reported
     std::vector<std::string> cut_output;  ///< steps that printed more than was kept
@@ -97,6 +105,9 @@ struct RowResult {
     const CheckResult* find(Check check) const;
 };
 
+/// UTC, ISO 8601: "2026-11-25T02:56:52Z".
+std::string utc_text(std::time_t time);
+
 /// What a run was made of: enough to repeat it.
 struct RunInfo {
     uint64_t seed = 0;
@@ -111,7 +122,8 @@ struct RunInfo {
     std::chrono::milliseconds duration{0};
     std::string options_from;  ///< where the kernel's options were read; empty: nowhere
     unsigned boots = 0;
-    bool interrupted = false;
+    bool interrupted = false;  ///< by Ctrl-C
+    bool out_of_time = false;
     std::string error;  ///< why the harness could not go on; empty: it could
 };
 
@@ -119,12 +131,14 @@ struct RunReport {
     RunInfo info;
     std::vector<RowResult> rows;
     Integrity integrity;
+    std::vector<std::string> not_run{};  ///< ids; the first one may have been under way
 };
 
 struct Tally {
     unsigned passed = 0;  ///< rows, those with known failures included
     unsigned failed = 0;
     unsigned skipped = 0;
+    unsigned quarantined = 0;
     unsigned known = 0;  ///< checks
 };
 
@@ -138,7 +152,11 @@ enum class RunVerdict { pass, fail, error };
 RunVerdict verdict_of(const RunReport& report);
 std::string_view to_string(RunVerdict verdict);
 
-/// "12 passed, 1 failed, 0 skipped", and how many flaws the run itself has.
+/// Nothing is held against the run but the rows that it had no time for.
+bool only_out_of_time(const RunReport& report);
+
+/// "12 passed, 1 failed, 0 skipped", how many rows are in quarantine or were not run, and how many
+/// flaws the run itself has.
 std::string closing_line(const RunReport& report);
 
 /// One line for each check that is not a plain pass: "FAIL surprise/busy removed: did not return

@@ -9,6 +9,7 @@
 #include "hotplug/judge/findings.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/markup.h"
+#include "hotplug/report/repeats.h"
 #include "hotplug/report/soak.h"
 #include "hotplug/report/table.h"
 #include "hotplug/report/timeline_svg.h"
@@ -22,7 +23,7 @@ constexpr std::string_view style = R"(
 body { font: 15px/1.45 system-ui, sans-serif; margin: 2em auto; max-width: 75em; padding: 0 1em; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 th, td { text-align: left; padding: .3em .6em; border-bottom: 1px solid var(--line); vertical-align: top; }
-.pass { color: var(--pass); } .known { color: var(--known); }
+.pass { color: var(--pass); } .known, .quarantined { color: var(--known); }
 .fail, .unexpected-pass { color: var(--fail); font-weight: 600; } .skip { opacity: .6; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: #8881; padding: .6em; }
 svg { max-width: 100%; height: auto; } svg text { font-size: 13px; fill: currentColor; }
@@ -114,7 +115,7 @@ std::string test_details(const std::vector<TestResult>& tests) {
 }
 
 std::string row_details(const RowResult& row) {
-    const bool open = row.outcome == Outcome::fail || row.outcome == Outcome::fixed;
+    const bool open = is_red(row.outcome);
     std::string text = fmt::format(
         "<details id=\"{0}\"{1}><summary><b>{0}</b> <span class=\"{2}\">{2}</span>, {3:.1f} "
         "s</summary>\n"
@@ -123,6 +124,9 @@ std::string row_details(const RowResult& row) {
         static_cast<double>(row.duration.count()) / 1000, escape_markup(row.description));
     if (!row.skip_reason.empty()) {
         text += fmt::format("<p>Skipped: {}</p>\n", escape_markup(row.skip_reason));
+    }
+    if (!row.quarantine.empty()) {
+        text += fmt::format("<p>In quarantine {}</p>\n", escape_markup(row.quarantine));
     }
     for (const Episode& episode : row.episodes) {
         text += timeline_svg(episode) + fence_details(episode);
@@ -201,6 +205,9 @@ std::string format_html(const RunReport& report) {
     text += "<p>* known failure, ! unexpected failure, + unexpected pass, - not judged</p>\n";
     for (const Soak& soak : summarize_soaks(report.rows)) {
         text += fmt::format("<pre>{}</pre>\n", escape_markup(format_soak(soak)));
+    }
+    for (const Repeats& repeats : summarize_repeats(report.rows)) {
+        text += fmt::format("<p>{}</p>\n", escape_markup(format_repeats(repeats)));
     }
     if (const std::string findings = format_findings(report); !findings.empty()) {
         text += fmt::format("<pre>{}</pre>\n", escape_markup(findings));

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "hotplug/judge/findings.h"
+#include "hotplug/report/repeats.h"
 #include "hotplug/report/soak.h"
 
 namespace hotplug {
@@ -123,9 +124,13 @@ json list_of(const std::vector<T>& elements) {
 
 json to_json(const RowResult& row) {
     return {{"id", row.id},
+            {"name", row.name},
             {"outcome", std::string(to_string(row.outcome))},
             {"description", row.description},
             {"skip_reason", row.skip_reason},
+            {"quarantine", row.quarantine},
+            {"attempt", row.attempt},
+            {"started", row.started},
             {"duration_s", static_cast<double>(row.duration.count()) / 1e3},
             {"fresh_boot", row.fresh_boot},
             {"guest_unfit", row.unfit},
@@ -154,17 +159,21 @@ json to_json(const RunReport& report) {
             {"packages", info.packages},
             {"boots", info.boots},
             {"interrupted", info.interrupted},
+            {"out_of_time", info.out_of_time},
             {"error", info.error},
             {"passed", sum.passed},
             {"failed", sum.failed},
             {"skipped", sum.skipped},
+            {"quarantined", sum.quarantined},
             {"known_failures", sum.known},
             {"verdict", std::string(to_string(verdict_of(report)))},
             {"integrity", list_of(report.integrity.entries())},
             {"cycles_per_hour", cycles_per_hour(report)},
             {"soaks", list_of(summarize_soaks(report.rows))},
+            {"repeats", list_of(summarize_repeats(report.rows))},
             {"findings", findings_json(report)},
-            {"rows", list_of(report.rows)}};
+            {"rows", list_of(report.rows)},
+            {"not_run", report.not_run}};
 }
 
 std::string dump(const json& json) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: JUnit XML for CI systems: a test case for each row.
+// Purpose: JUnit XML, as GitLab and the usual actions of GitHub show it: a test case for each row,
+// for each test of a program that it ran, and for each kind of flaw of the run itself.
 // Thread: pure functions.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -21,7 +22,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* names[] = {"results.json", "results.ktap", "junit.xml", "index.html"};
 constexpr int writing_share = 20;
 
 /// Whoever reads the file meanwhile, or after a kill, finds the old text or the new one.
@@ -45,13 +45,24 @@ hp::Result<void> replace(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
+ReportFiles::ReportFiles(const fs::path& folder, std::vector<ReportFile> more)
+    : page_(folder / "index.html"),
+      files_{
+          {folder / "results.json", [](const RunReport& report) { return dump(to_json(report)); }},
+          {folder / "results.ktap", format_ktap},
+          {folder / "junit.xml", format_junit},
+          {page_, format_html}} {
+    files_.insert(files_.end(), std::make_move_iterator(more.begin()),
+                  std::make_move_iterator(more.end()));
+}
+
 hp::Result<void> ReportFiles::remove() const {
-    for (const char* name : names) {
+    for (const ReportFile& report : files_) {
         std::error_code error;
-        fs::remove(folder_ / name, error);
+        fs::remove(report.file, error);
         if (error) {
             return hp::fail(fmt::format("{}: cannot remove what an earlier run left: {}",
-                                        (folder_ / name).string(), error.message()));
+                                        report.file.string(), error.message()));
         }
     }
     return {};
@@ -74,10 +85,8 @@ hp::Result<void> ReportFiles::write_unfinished(const RunReport& report, size_t p
 }
 
 hp::Result<void> ReportFiles::write(const RunReport& report) const {
-    const std::string texts[] = {dump(to_json(report)), format_ktap(report), format_junit(report),
-                                 format_html(report)};
-    for (size_t i = 0; i < std::size(names); ++i) {
-        if (auto written = replace(folder_ / names[i], texts[i]); !written) {
+    for (const ReportFile& one : files_) {
+        if (auto written = replace(one.file, one.format(report)); !written) {
             return written;
         }
     }

@@ -7,6 +7,9 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <vector>
 
 #include "hotplug/base/deadline.h"
 #include "hotplug/judge/verdict.h"
@@ -14,12 +17,18 @@
 
 namespace hotplug {
 
+struct ReportFile {
+    std::filesystem::path file;
+    std::function<std::string(const RunReport&)> format;
+};
+
 class ReportFiles {
 public:
-    /// Into a folder that is there.
-    explicit ReportFiles(std::filesystem::path folder) : folder_(std::move(folder)) {}
+    /// Into a folder that is there: results.json, results.ktap, junit.xml and index.html. `more`
+    /// are beside these, wherever their paths say.
+    explicit ReportFiles(const std::filesystem::path& folder, std::vector<ReportFile> more = {});
 
-    /// results.json, results.ktap, junit.xml and index.html of an earlier run.
+    /// What an earlier run left of them.
     hp::Result<void> remove() const;
     /// What there is of a run that goes on, `planned` rows in all. Each file changes at once. Long
     /// runs are spared: writing takes a twentieth of the time at most, so that a few rows may be
@@ -27,10 +36,11 @@ public:
     hp::Result<void> write_unfinished(const RunReport& report, size_t planned);
     hp::Result<void> write(const RunReport& report) const;
 
-    std::filesystem::path page() const { return folder_ / "index.html"; }
+    std::filesystem::path page() const { return page_; }
 
 private:
-    std::filesystem::path folder_;
+    std::filesystem::path page_;
+    std::vector<ReportFile> files_;
     Deadline::Clock::time_point due_{};
 };
 

@@ -10,6 +10,7 @@
 
 #include "hotplug/judge/findings.h"
 #include "hotplug/report/json_report.h"
+#include "hotplug/report/repeats.h"
 #include "hotplug/report/soak.h"
 
 namespace hotplug {
@@ -22,6 +23,7 @@ std::string_view mark(Outcome outcome) {
         case Outcome::fixed: return " +";
         case Outcome::fail: return " !";
         case Outcome::pass:
+        case Outcome::quarantined:
         case Outcome::skip: return "";
     }
     return "";
@@ -68,6 +70,16 @@ std::string known_failures(const RunReport& report) {
     return text;
 }
 
+std::string quarantined_rows(const RunReport& report) {
+    std::string text;
+    for (const RowResult& row : report.rows) {
+        if (row.outcome == Outcome::quarantined) {
+            text += fmt::format("  {} {}\n", row.id, row.quarantine);
+        }
+    }
+    return text.empty() ? text : "\nIn quarantine:\n" + text;
+}
+
 }  // namespace
 
 std::string cell(const RowResult& row, Check check) {
@@ -106,8 +118,12 @@ std::string format_table(const RunReport& report) {
     if (sum.known != 0) {
         text += fmt::format("\n{} known failures:\n{}", sum.known, known_failures(report));
     }
+    text += quarantined_rows(report);
     for (const Soak& soak : summarize_soaks(report.rows)) {
         text += "\n" + format_soak(soak);
+    }
+    for (const Repeats& repeats : summarize_repeats(report.rows)) {
+        text += "\n" + format_repeats(repeats) + "\n";
     }
     if (const std::string findings = format_findings(report); !findings.empty()) {
         text += "\n" + findings;

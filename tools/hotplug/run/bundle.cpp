@@ -101,7 +101,7 @@ hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
         return tl::unexpected(left_out.error());
     }
     const nlohmann::ordered_json replay = {
-        {"row", row.id}, {"seed", info.seed}, {"command", info.command}};
+        {"row", row.name}, {"seed", info.seed}, {"command", info.command}};
     const std::string how = fmt::format(
         "Run it again:  hpctl replay {}\nIt was run by: hpctl {}\nSeed: {}\n"
         "Logs are cut to their last MiB, traces to the MiB around the loss and the lies told "

@@ -24,7 +24,7 @@ protected:
     BundleTest() {
         std::filesystem::create_directories(root_ / "boot-1");
         tree_.file("s.json", "{}");
-        row_.id = "hang/busy";
+        row_.id = row_.name = "hang/busy";
         row_.scenario_file = root_ / "s.json";
     }
 

@@ -15,7 +15,8 @@ constexpr size_t kStatusWidth = 78;  // a status line that wraps cannot be erase
 std::string_view colour(Outcome outcome) {
     switch (outcome) {
         case Outcome::pass: return "\x1b[32m";
-        case Outcome::known: return "\x1b[33m";
+        case Outcome::known:
+        case Outcome::quarantined: return "\x1b[33m";
         case Outcome::fixed:
         case Outcome::fail: return "\x1b[31m";
         case Outcome::skip: return "\x1b[2m";

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ctime>
 
 namespace hotplug {
 
@@ -30,19 +31,28 @@ void replace_all(std::string& text, const std::string& from, const std::string& 
 
 }  // namespace
 
+RowResult result_for(const Row& row) {
+    RowResult result;
+    result.started = utc_text(std::time(nullptr));
+    result.id = row.id();
+    result.name = row.name();
+    result.expected_key = row.expected_key();
+    result.cycle = row.cycle;
+    result.attempt = row.attempt;
+    result.scenario_file = row.scenario->file;
+    result.description = row.scenario->description;
+    return result;
+}
+
 RowState::RowState(Testbed& bed, const Row& row, GuestHistory& history)
     : bed(bed),
       row(row),
       scenario(*row.scenario),
       limits(bed.facts().flavour() == "debug" ? scenario.limits.doubled() : scenario.limits),
-      history(history) {
+      history(history),
+      result(result_for(row)) {
     victim.slot = row.victim_slot();
     bystander.slot = row.bystander_slot();
-    result.id = row.id();
-    result.expected_key = row.expected_key();
-    result.cycle = row.cycle;
-    result.scenario_file = scenario.file;
-    result.description = scenario.description;
 }
 
 hp::Result<void> RowState::find_target(Target& target) {

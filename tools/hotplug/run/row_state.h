@@ -18,6 +18,9 @@
 
 namespace hotplug {
 
+/// Of a row that begins now: what the row itself tells.
+RowResult result_for(const Row& row);
+
 struct RowState {
     struct Target {
         size_t slot = 0;

@@ -12,6 +12,7 @@
 #include "hotplug/guest/boot_fitness.h"
 #include "hotplug/judge/expected_update.h"
 #include "hotplug/run/bundle.h"
+#include "hotplug/run/plan.h"
 #include "hotplug/run/row_run.h"
 
 namespace hotplug {
@@ -31,6 +32,13 @@ public:
         return next_ < rows_.size() ? std::optional(rows_[next_++]) : std::nullopt;
     }
     hp::Result<void> finished(const RowResult&) override { return {}; }
+    std::vector<std::string> left() const override {
+        std::vector<std::string> ids;
+        for (const Row& row : rows_.subspan(next_)) {
+            ids.push_back(row.id());
+        }
+        return ids;
+    }
 
 private:
     std::span<const Row> rows_;
@@ -49,26 +57,38 @@ RunReport Runner::run(std::span<const Row> rows, RunInfo info) {
 
 RunReport Runner::run(RowSource& rows, RunInfo info) {
     report_ = {std::move(info), {}, {}};
+    for (const std::string& text : config_.quarantine.stale()) {
+        progress_.note("quarantine: " + text);
+        report_.integrity.add(IntegrityKind::quarantine_stale, text);
+    }
     const auto start = Deadline::Clock::now();
     const size_t planned = rows.size();
     progress_.run_started(planned);
     if (auto kept = keep_report(planned); !kept) {
         report_.info.error = kept.error().message;
+        report_.not_run = rows.left();
         conclude();
         return std::move(report_);
     }
-    while (const std::optional<Row> next = rows.next()) {
+    std::optional<std::string> under_way;
+    while (!Deadline::interrupted()) {
+        const std::optional<Row> next = rows.next();
+        if (!next) {
+            break;
+        }
         const Row& row = *next;
+        under_way = row.id();
         if (auto ready = ensure_guest(row); !ready) {
             report_.info.error = ready.error().message;
             break;
         }
         RowResult result = run_row(row);
-        if (Deadline::interrupted()) {
+        if (row_cut_) {
             break;
         }
         judge(result, expected_);
-        const bool red = result.outcome == Outcome::fail || result.outcome == Outcome::fixed;
+        const bool red = is_red(result.outcome);
+        config_.quarantine.excuse(result);
         if (red && (!config_.bundles || config_.bundles(result))) {
             const auto bundle = keep_bundle(result);
             if (!bundle) {
@@ -87,6 +107,7 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
                                   fmt::format("{}, step '{}'", result.id, step));
         }
         report_.rows.push_back(std::move(result));
+        under_way.reset();
         if (auto kept = keep_report(planned); !kept) {
             report_.info.error = kept.error().message;
             break;
@@ -94,8 +115,17 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
     }
     end_guest();
     judge_rates(report_.rows, expected_);
-    report_.info.interrupted = Deadline::interrupted();
-    if (report_.info.interrupted) {
+    for (RowResult& row : report_.rows) {
+        config_.quarantine.excuse(row);
+    }
+    if (under_way) {
+        report_.not_run.push_back(*under_way);
+    }
+    const auto left = rows.left();
+    report_.not_run.insert(report_.not_run.end(), left.begin(), left.end());
+    report_.info.out_of_time = Deadline::out_of_time() && !report_.not_run.empty();
+    report_.info.interrupted = Deadline::interrupted() && !Deadline::out_of_time();
+    if (report_.info.interrupted || report_.info.out_of_time) {
         report_.info.error.clear();  // what a cut wait says is not the reason
     }
     report_.info.duration =
@@ -125,6 +155,14 @@ void Runner::conclude() {
         report_.integrity.add(IntegrityKind::ended_early, "interrupted");
     } else if (!report_.info.error.empty()) {
         report_.integrity.add(IntegrityKind::ended_early, report_.info.error);
+    } else if (report_.info.out_of_time) {
+        report_.integrity.add(IntegrityKind::out_of_time,
+                              fmt::format("{} of {} rows have no verdict", report_.not_run.size(),
+                                          report_.rows.size() + report_.not_run.size()));
+    }
+    if (!report_.not_run.empty()) {
+        report_.integrity.add(IntegrityKind::not_run,
+                              fmt::format("{}", fmt::join(report_.not_run, " ")));
     }
 }
 
@@ -139,7 +177,7 @@ hp::Result<void> Runner::ensure_guest(const Row& row) {
         if (const auto title = record_late_complaints(); !title.empty()) {
             progress_.note("the guest complained between two rows, and is given up: " + title);
             give_up_guest();
-        } else if (row.scenario->fresh_boot && row.cycle <= 1) {
+        } else if (wants_fresh_guest(row)) {
             end_guest();
         }
     }
@@ -233,15 +271,19 @@ std::string Runner::record_late_complaints() {
     const auto complaints = classify(log).complaints;
     // What the row before is known to make the kernel say, it may make it say late.
     const ExpectedFailure* known = expected_.find(last_key_, Check::log_clean);
+    const std::string* quarantine = config_.quarantine.find(last_key_);
     for (const Complaint& complaint : complaints) {
         const bool expected = known != nullptr && known->covers({complaint.title});
-        report_.integrity.add(
-            {.kind = IntegrityKind::late_complaint,
-             .severity = expected ? Severity::note : Severity::fail,
-             .text = complaint.title + (expected ? fmt::format(" (known: {})", known->reason) : ""),
-             .guest = report_.info.boots,
-             .row = last_row_,
-             .count = static_cast<unsigned>(complaint.count)});
+        const std::string excuse = expected ? fmt::format(" (known: {})", known->reason)
+                                   : quarantine != nullptr
+                                       ? fmt::format(" (in quarantine {})", *quarantine)
+                                       : "";
+        report_.integrity.add({.kind = IntegrityKind::late_complaint,
+                               .severity = excuse.empty() ? Severity::fail : Severity::note,
+                               .text = complaint.title + excuse,
+                               .guest = report_.info.boots,
+                               .row = last_row_,
+                               .count = static_cast<unsigned>(complaint.count)});
     }
     return complaints.empty() ? "" : complaints.front().title;
 }
@@ -257,7 +299,7 @@ void Runner::end_guest() {
     if (bed_ == nullptr) {
         return;
     }
-    if (!Deadline::interrupted()) {  // else the log is that of a row without a verdict
+    if (!row_cut_) {  // else the log is that of a row without a verdict
         if (const auto title = record_late_complaints(); !title.empty()) {
             progress_.note("the guest complained after its last row: " + title);
         }
@@ -270,48 +312,16 @@ void Runner::end_guest() {
     bed_.reset();
 }
 
-std::string Runner::missing(const Row& row) const {
-    const Requirements& needed = row.scenario->requires_;
-    const GuestFacts& facts = bed_->facts();
-    if (facts.gpus < needed.gpus) {
-        return fmt::format("needs {} GPUs, the machine has {}", needed.gpus, facts.gpus);
-    }
-    for (const std::string& option : needed.kernel_options) {
-        if (!facts.options.contains(option)) {
-            return fmt::format("needs a kernel with {}", option);
-        }
-    }
-    for (const std::string& program : needed.programs) {
-        if (!facts.programs.contains(program)) {
-            return fmt::format("needs {} in the guest: HP_IMAGE_PARTS says what is in its image",
-                               program);
-        }
-    }
-    const auto& profiles = needed.profiles;
-    if (!profiles.empty() &&
-        std::find(profiles.begin(), profiles.end(), facts.profile) == profiles.end()) {
-        return fmt::format("not for the profile {}", facts.profile);
-    }
-    if (needed.behind_switch && !facts.behind_switch) {
-        return "needs the GPUs behind a PCIe switch: --switch";
-    }
-    return {};
-}
-
 RowResult Runner::run_row(const Row& row) {
-    if (std::string reason = missing(row); !reason.empty()) {
-        RowResult skipped;
-        skipped.id = row.id();
-        skipped.expected_key = row.expected_key();
-        skipped.cycle = row.cycle;
-        skipped.scenario_file = row.scenario->file;
-        skipped.description = row.scenario->description;
+    if (std::string reason = unmet(row.scenario->requires_, bed_->facts()); !reason.empty()) {
+        RowResult skipped = result_for(row);
         skipped.skip_reason = std::move(reason);
         return skipped;
     }
     progress_.row_started(row.id());
     RowRun run(*bed_, row, progress_, history_);
     RowResult result = run.run();
+    row_cut_ = Deadline::interrupted();
     result.fresh_boot = rows_on_this_boot_++ == 0;
     last_row_ = row.id();
     last_key_ = row.expected_key();

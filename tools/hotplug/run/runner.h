@@ -13,6 +13,7 @@
 
 #include "hotplug/judge/expected.h"
 #include "hotplug/judge/leak.h"
+#include "hotplug/judge/quarantine.h"
 #include "hotplug/judge/verdict.h"
 #include "hotplug/run/progress.h"
 #include "hotplug/run/testbed.h"
@@ -30,6 +31,7 @@ struct RunnerConfig {
     /// rows that there will be. A failure ends the run.
     std::function<hp::Result<void>(const RunReport&, size_t planned)> keep = {};
     bool fail_on_skip = false;  ///< a row that was skipped fails the run
+    Quarantine quarantine = {};
 };
 
 /// Rows one after the other, when the next one depends on what came of those before.
@@ -42,6 +44,9 @@ public:
     virtual std::optional<Row> next() = 0;
     /// Each row that next() gave, judged. A failure ends the run.
     virtual hp::Result<void> finished(const RowResult& result) = 0;
+    /// The ids of the rows that next() has not given, for a run that ends early; none where they
+    /// are not known before their time.
+    virtual std::vector<std::string> left() const { return {}; }
 };
 
 class Runner {
@@ -50,7 +55,8 @@ public:
     Runner(TestbedFactory& factory, Progress& progress, RunnerConfig config);
 
     /// Fills the rows and what of `info` only a running guest tells. Comes back early on Ctrl-C
-    /// (info.interrupted) and when no guest boots (info.error).
+    /// (info.interrupted), when Deadline's limit for all has passed (info.out_of_time), and when no
+    /// guest boots (info.error); it says then which rows were not run.
     RunReport run(std::span<const Row> rows, RunInfo info);
     RunReport run(RowSource& rows, RunInfo info);
 
@@ -70,8 +76,6 @@ private:
     void end_guest();
     /// Ends it and keeps its log: a bundle may want it.
     void give_up_guest();
-    /// Empty: the guest has what the row needs.
-    std::string missing(const Row& row) const;
     RowResult run_row(const Row& row);
     hp::Result<std::string> keep_bundle(const RowResult& result);
     hp::Result<void> keep_report(size_t planned) const;
@@ -90,6 +94,7 @@ private:
     std::string last_row_;  ///< of this boot; empty: none yet
     std::string last_key_;  ///< the same, as the list of expected failures knows it
     GuestHistory history_;  ///< of this boot
+    bool row_cut_ = false;  ///< the last row was broken off: it has no verdict
 };
 
 }  // namespace hotplug

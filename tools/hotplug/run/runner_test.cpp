@@ -340,7 +340,7 @@ public:
     bool guest_ran(const std::filesystem::path&) const override { return !host_fails; }
 
     Flaws flaws;
-    bool host_fails = false;  ///< a boot that fails does so before there is a guest
+    bool host_fails = false;        ///< a boot that fails does so before there is a guest
     std::set<std::string> options;  ///< of the kernel
     int boots = 0;
     std::set<int> bad_boots;
@@ -861,6 +861,108 @@ TEST_F(RunnerTest, InterruptionEndsTheRunWithoutAVerdictOnTheRow) {
     EXPECT_TRUE(report.rows.empty());
 }
 
+/// Takes the time that the run may have when a row has ended, or while one is under way.
+class Spends final : public Progress {
+public:
+    explicit Spends(std::string at) : at_(std::move(at)) {}
+
+    void run_started(size_t) override {}
+    void booting() override {}
+    void row_started(const std::string& id) override { spend("start " + id); }
+    void step_started(const std::string&) override {}
+    void row_finished(const RowResult& row) override { spend("end " + row.id); }
+    void note(const std::string&) override {}
+
+private:
+    void spend(const std::string& moment) {
+        if (moment == at_) {
+            Deadline::limit_all(Clock::duration::zero());
+        }
+    }
+
+    std::string at_;
+};
+
+TEST_F(RunnerTest, RunThatIsOutOfTimeNamesWhatItDidNotRun) {
+    const auto run = [&](const std::string& moment) {
+        std::vector<Row> rows(3, Row{&scenario_, nullptr, 0});
+        rows[0].attempt = 1;
+        rows[1].attempt = 2;
+        rows[2].attempt = 3;
+        Spends spends(moment);
+        Runner runner(factory_, spends, {results_, [&](const GuestFacts&) {
+                                             return hp::Result<ExpectedFailures>(expected_);
+                                         }});
+        RunReport report = runner.run(rows, {});
+        Deadline::lift_limit();
+        EXPECT_FALSE(report.info.interrupted);
+        EXPECT_EQ(report.info.error, "");
+        return report;
+    };
+    RunReport report = run("end s~1");
+    EXPECT_TRUE(report.info.out_of_time);
+    EXPECT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.not_run, (std::vector<std::string>{"s~2", "s~3"}));
+    ASSERT_EQ(report.integrity.of(IntegrityKind::not_run).size(), 1U);
+    EXPECT_EQ(report.integrity.of(IntegrityKind::not_run)[0].text, "s~2 s~3");
+    ASSERT_EQ(report.integrity.of(IntegrityKind::out_of_time).size(), 1U);
+    EXPECT_EQ(report.integrity.of(IntegrityKind::out_of_time)[0].text,
+              "2 of 3 rows have no verdict");
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
+    EXPECT_TRUE(only_out_of_time(report));
+    EXPECT_EQ(closing_line(report),
+              "1 passed, 0 failed, 0 skipped, 2 not run; 2 flaws of the run itself");
+
+    report = run("start s~2");
+    EXPECT_EQ(report.rows.size(), 1U) << "a row that is broken off has no verdict";
+    EXPECT_EQ(report.not_run, (std::vector<std::string>{"s~2", "s~3"}));
+
+    report = run("end s~3");
+    EXPECT_FALSE(report.info.out_of_time) << "nothing was left";
+    EXPECT_EQ(verdict_of(report), RunVerdict::pass);
+
+    factory_.flaws.kfd_broken = true;
+    report = run("end s~1");
+    EXPECT_TRUE(report.info.out_of_time);
+    EXPECT_FALSE(only_out_of_time(report)) << "a row has failed";
+}
+
+TEST_F(RunnerTest, RowInQuarantineLeavesABundleButFailsNothing) {
+    const ScenarioCatalogue catalogue({scenario_});
+    const auto today = std::chrono::floor<std::chrono::days>(std::chrono::system_clock::now());
+    const auto run = [&](std::chrono::sys_days until) {
+        const std::vector<Row> rows(1, Row{&scenario_, nullptr, 0});
+        Runner runner(
+            factory_, progress_,
+            {.results_dir = results_,
+             .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+             .quarantine = Quarantine({{"s", "hangs", until}}, catalogue, today)});
+        return runner.run(rows, {});
+    };
+    factory_.flaws.kfd_broken = true;
+    RunReport report = run(today);
+    ASSERT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.rows[0].outcome, Outcome::quarantined);
+    EXPECT_NE(report.rows[0].bundle, "");
+    EXPECT_EQ(verdict_of(report), RunVerdict::pass);
+    EXPECT_TRUE(progress_.notes.empty());
+
+    report = run(today - std::chrono::days(1));
+    EXPECT_EQ(report.rows[0].outcome, Outcome::fail) << "its time is over";
+    EXPECT_EQ(verdict_of(report), RunVerdict::fail);
+    ASSERT_EQ(progress_.notes.size(), 1U);
+    EXPECT_EQ(progress_.notes[0].find("quarantine: s: its quarantine ended on "), 0U);
+    EXPECT_EQ(report.integrity.of(IntegrityKind::quarantine_stale).size(), 1U);
+}
+
+TEST_F(RunnerTest, RunThatCannotGoOnNamesWhatItDidNotRun) {
+    factory_.flaws.boot_fails = true;
+    const RunReport report = run_rows({{&scenario_, nullptr, 0}});
+    EXPECT_EQ(report.not_run, std::vector<std::string>{"s"});
+    EXPECT_EQ(report.integrity.count(Severity::error), 1U);
+    EXPECT_EQ(report.integrity.of(IntegrityKind::not_run).size(), 1U);
+}
+
 TEST_F(RunnerTest, ClientsGetTheArgumentsOfTheirGpu) {
     FakeTestbed bed(factory_.flaws);
     scenario_.steps = {StartStep{"hsa_queue", Role::bystander, {"--count", "$VICTIM"}},
@@ -1193,6 +1295,22 @@ private:
     FakeFactory& factory_;
     size_t given_ = 0;
 };
+
+TEST_F(RunnerTest, LateComplaintOfARowInQuarantineIsANote) {
+    const ScenarioCatalogue catalogue({scenario_});
+    LateComplaints source({Row{&scenario_, nullptr, 0}}, factory_);
+    Runner runner(
+        factory_, progress_,
+        {.results_dir = results_,
+         .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
+         .quarantine = Quarantine({{"s", "hangs", std::chrono::year(2027) / 1 / 1}}, catalogue,
+                                  std::chrono::sys_days(std::chrono::year(2026) / 11 / 25))});
+    const RunReport report = runner.run(source, {});
+    const auto late = report.integrity.of(IntegrityKind::late_complaint);
+    ASSERT_EQ(late.size(), 1U);
+    EXPECT_EQ(late[0].severity, Severity::note);
+    EXPECT_NE(late[0].text.find("(in quarantine until 2027-01-01: hangs)"), std::string::npos);
+}
 
 TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoak) {
     const auto run = [&](std::vector<Row> rows) {

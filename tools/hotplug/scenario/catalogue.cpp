@@ -4,8 +4,10 @@
 #include "hotplug/scenario/catalogue.h"
 
 #include <fmt/format.h>
+#include <fnmatch.h>
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "hotplug/scenario/parameters.h"
@@ -62,10 +64,19 @@ std::vector<Row> rows_of(const Scenario& scenario, std::optional<unsigned> cycle
     return rows;
 }
 
-bool selects(const std::string& word, const Row& row) {
+/// One of the words that a row answers to.
+bool any_word(const Row& row, const std::function<bool(const std::string&)>& holds) {
     const auto& tags = row.tags();
-    return word == row.scenario->id || word == row.expected_key() || word == row.id() ||
-           std::find(tags.begin(), tags.end(), word) != tags.end();
+    return holds(row.scenario->id) || holds(row.expected_key()) || holds(row.name()) ||
+           std::any_of(tags.begin(), tags.end(), holds);
+}
+
+bool selects(const std::string& word, const Row& row) {
+    return any_word(row, [&](const std::string& known) { return known == word; });
+}
+
+bool matches(const std::string& pattern, const std::string& word) {
+    return ::fnmatch(pattern.c_str(), word.c_str(), 0) == 0;
 }
 
 }  // namespace
@@ -74,7 +85,7 @@ std::string Row::expected_key() const {
     return variant == nullptr ? scenario->id : fmt::format("{}/{}", scenario->id, variant->name);
 }
 
-std::string Row::id() const {
+std::string Row::name() const {
     if (access != 0) {
         return fmt::format("{}@{}", expected_key(), access);
     }
@@ -171,6 +182,23 @@ hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::stri
     return rows;
 }
 
+hp::Result<void> ScenarioCatalogue::exclude(std::vector<Row>& rows,
+                                            std::span<const std::string> patterns) const {
+    const std::vector<std::string> known = words();
+    for (const std::string& pattern : patterns) {
+        const auto named = [&](const std::string& word) { return matches(pattern, word); };
+        const size_t taken =
+            std::erase_if(rows, [&](const Row& row) { return any_word(row, named); });
+        if (taken == 0 && std::none_of(known.begin(), known.end(), named)) {
+            const std::string meant = hp::nearest(pattern, known);
+            return hp::fail(fmt::format(
+                "--exclude '{}' names no row, scenario or tag: {}", pattern,
+                meant.empty() ? "hpctl list shows them" : fmt::format("did you mean {}?", meant)));
+        }
+    }
+    return {};
+}
+
 void order_rows(std::vector<Row>& rows, uint64_t seed) {
     if (seed == 0) {
         return;
@@ -178,6 +206,23 @@ void order_rows(std::vector<Row>& rows, uint64_t seed) {
     shuffle(rows, std::mt19937_64(seed));
     std::stable_sort(rows.begin(), rows.end(),
                      [](const Row& a, const Row& b) { return a.cycle < b.cycle; });
+}
+
+std::vector<Row> repeat_rows(std::vector<Row> rows, unsigned attempts, uint64_t seed) {
+    if (attempts == 1) {
+        order_rows(rows, seed);
+        return rows;
+    }
+    std::vector<Row> all;
+    for (unsigned attempt = 1; attempt <= attempts; ++attempt) {
+        std::vector<Row> round = rows;
+        order_rows(round, seed == 0 ? 0 : seed + attempt - 1);
+        for (Row& row : round) {
+            row.attempt = attempt;
+            all.push_back(row);
+        }
+    }
+    return all;
 }
 
 }  // namespace hotplug

@@ -22,11 +22,17 @@ struct Row {
     unsigned cycle = 0;                // from 1; 0: not repeated
     uint64_t seed = 0;                 // of what the scenario leaves open
     bool last_cycle = false;
-    uint64_t access = 0;  // LossOptions::access of a loss at_access
+    uint64_t access = 0;   // LossOptions::access of a loss at_access
+    unsigned attempt = 0;  // from 1; 0: tried once
 
-    /// "surprise/busy", "cycles/7", "sweep/probe@345".
-    std::string id() const;
-    /// The id without cycle and access: the same failures are known for each.
+    /// "surprise/busy", "cycles/7", "sweep/probe@345", and of one that is tried more than once
+    /// "surprise/busy~2".
+    std::string id() const {
+        return attempt == 0 ? name() : name() + "~" + std::to_string(attempt);
+    }
+    /// The id without the attempt: what select() knows.
+    std::string name() const;
+    /// The name without cycle and access: the same failures are known for each.
     std::string expected_key() const;
     const std::vector<std::string>& tags() const;
     /// The setup, the variant's steps, then the scenario's. A loss that is drawn from a list is
@@ -55,6 +61,11 @@ public:
     hp::Result<std::vector<Row>> select(std::span<const std::string> wanted,
                                         std::optional<unsigned> cycles, uint64_t seed = 0) const;
 
+    /// Takes out of `rows` what is named by one of `patterns`: rows, scenarios or tags, with *, ?
+    /// and [] as in fnmatch(3); a * stands for a slash, too. A pattern that names nothing at all is
+    /// an error.
+    hp::Result<void> exclude(std::vector<Row>& rows, std::span<const std::string> patterns) const;
+
 private:
     /// All that select() knows.
     std::vector<std::string> words() const;
@@ -65,5 +76,9 @@ private:
 /// The order of a run: as selected for seed 0, else shuffled by it. The cycles of a scenario keep
 /// their order.
 void order_rows(std::vector<Row>& rows, uint64_t seed);
+
+/// Each row `attempts` times, all of them once before any for the second time; each round in an
+/// order of its own if `seed` is not 0.
+std::vector<Row> repeat_rows(std::vector<Row> rows, unsigned attempts, uint64_t seed);
 
 }  // namespace hotplug

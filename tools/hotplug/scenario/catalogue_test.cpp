@@ -66,6 +66,46 @@ TEST(ScenarioCatalogue, WordThatSelectsNothingIsAnError) {
               Ids{"'nonsense' is no row, scenario or tag: hpctl list shows them"});
 }
 
+Ids without(const Ids& patterns, const Ids& wanted = {"one", "two", "soak"}) {
+    const ScenarioCatalogue all = catalogue();
+    auto rows = all.select(wanted, {});
+    const auto done = all.exclude(*rows, patterns);
+    return done ? ids(*rows) : Ids{done.error().message};
+}
+
+TEST(ScenarioCatalogue, ExcludesByPatternOfRowScenarioOrTag) {
+    EXPECT_EQ(without({"two/*"}), (Ids{"one", "soak/1", "soak/2"}));
+    EXPECT_EQ(without({"two/b?sy", "soak/2"}), (Ids{"one", "two/idle", "two/extra", "soak/1"}));
+    EXPECT_EQ(without({"flagship"}), (Ids{"two/extra", "soak/1", "soak/2"}));
+    EXPECT_EQ(without({"soak"}, {"one", "soak"}), Ids{"one"});
+    EXPECT_EQ(without({"two"}, {"one"}), Ids{"one"}) << "it is there, but was not asked for";
+    EXPECT_EQ(without({"*"}), Ids{});
+    EXPECT_EQ(without({"two/idel"}),
+              Ids{"--exclude 'two/idel' names no row, scenario or tag: did you mean two/idle?"});
+    EXPECT_EQ(without({"x*"}),
+              Ids{"--exclude 'x*' names no row, scenario or tag: hpctl list shows them"});
+}
+
+TEST(ScenarioCatalogue, RepeatedRowsComeInRounds) {
+    const ScenarioCatalogue all = catalogue();
+    const auto rows = all.select(Ids{"one", "soak"}, {});
+    ASSERT_TRUE(rows);
+    EXPECT_EQ(ids(repeat_rows(*rows, 1, 0)), (Ids{"one", "soak/1", "soak/2"}));
+    const auto twice = repeat_rows(*rows, 2, 0);
+    EXPECT_EQ(ids(twice), (Ids{"one~1", "soak/1~1", "soak/2~1", "one~2", "soak/1~2", "soak/2~2"}));
+    EXPECT_EQ(twice[4].name(), "soak/1") << "what selects it";
+    EXPECT_EQ(twice[4].expected_key(), "soak");
+    const auto variants = all.select(Ids{"two"}, {});
+    ASSERT_TRUE(variants);
+    const auto shuffled = repeat_rows(*variants, 8, 7);
+    std::set<std::string> first;
+    for (size_t round = 0; round < 8; ++round) {
+        first.insert(shuffled[3 * round].name());
+        EXPECT_EQ(shuffled[3 * round].attempt, round + 1);
+    }
+    EXPECT_GT(first.size(), 1U) << "each round has an order of its own";
+}
+
 TEST(ScenarioCatalogue, VictimsAlternateAndCyclesShareTheirKnownFailures) {
     const ScenarioCatalogue all = catalogue();
     const auto rows = all.select(Ids{"soak"}, std::nullopt);
