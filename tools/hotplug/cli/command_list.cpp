@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/scenario/catalogue.h"
@@ -42,6 +43,13 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
     const auto catalogue = ScenarioCatalogue::load(scenario_folder(options.scenarios));
     if (!catalogue) {
         return tl::unexpected(catalogue.error());
+    }
+    if (options.words) {
+        const auto words = catalogue->words();
+        for (const std::string& word : std::set<std::string>(words.begin(), words.end())) {
+            fmt::print("{}\n", word);
+        }
+        return kExitPass;
     }
     std::vector<std::string> wanted = options.tags;
     if (wanted.empty()) {

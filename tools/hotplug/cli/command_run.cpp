@@ -13,6 +13,7 @@
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/cli/kernel_source.h"
+#include "hotplug/cli/version.h"
 #include "hotplug/judge/expected_update.h"
 #include "hotplug/report/junit.h"
 #include "hotplug/report/kcidb.h"
@@ -80,7 +81,8 @@ RunInfo run_info(const RunOptions& options, const MachineConfig& machine) {
     info.command.insert(info.command.end(), options.rows.begin(), options.rows.end());
     const auto arguments = options.arguments();
     info.command.insert(info.command.end(), arguments.begin(), arguments.end());
-    info.versions = {{"QEMU", machine.qemu.version_line},
+    info.versions = {{"hpctl", commit_text()},
+                     {"QEMU", machine.qemu.version_line},
                      {"kernel image", machine.kernel.string()},
                      {"guest image", machine.initrd.string()},
                      {"emulator", machine.emulator.string()},

@@ -17,6 +17,13 @@ struct ListOptions {
     std::string scenarios;
     std::vector<std::string> tags;
     bool json = false;
+    bool words = false;  ///< what `hpctl run` takes, for completion
+};
+
+struct BisectOptions {
+    std::vector<std::string> rows;
+    unsigned repeat = 1;
+    std::string flavour = "fast";
 };
 
 struct ShellOptions {
@@ -76,6 +83,7 @@ hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
+hp::Result<CommandStatus> bisect_command(const BisectOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 
 }  // namespace hotplug

@@ -9,6 +9,8 @@
 
 #include "hotplug/base/deadline.h"
 #include "hotplug/cli/commands.h"
+#include "hotplug/cli/describe_options.h"
+#include "hotplug/cli/version.h"
 
 namespace {
 
@@ -47,12 +49,18 @@ int run(int argc, char** argv) {
         "Plugs, pulls, breaks and replaces emulated AMD GPUs in a guest, and judges the driver.");
     app.require_subcommand(1);
     app.footer(exit_text());
+    app.set_version_flag("--version", hotplug::version_text());
 
     hotplug::ListOptions list;
     CLI::App* list_app = app.add_subcommand("list", "rows, their tags, what they do");
     list_app->add_option("--scenarios", list.scenarios, "folder of scenario files");
-    list_app->add_option("--tags", list.tags, "only these tags or scenarios")->delimiter(',');
-    list_app->add_flag("--json", list.json, "as a JSON list, for programs");
+    list_app->add_option("--tags", list.tags, "only these tags or scenarios")
+        ->delimiter(',')
+        ->type_name(hotplug::row_type);
+    auto* as_json = list_app->add_flag("--json", list.json, "as a JSON list, for programs");
+    list_app
+        ->add_flag("--words", list.words, "the names of rows, scenarios and tags, for completion")
+        ->excludes(as_json);
 
     CLI::App* schema_app =
         app.add_subcommand("schema", "the JSON Schema of scenario files, for editors");
@@ -188,17 +196,50 @@ int run(int argc, char** argv) {
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
     replay_app->add_option("--results", replay.results, "where reports go")->capture_default_str();
 
+    hotplug::BisectOptions bisect;
+    CLI::App* bisect_app = app.add_subcommand(
+        "bisect",
+        "for `git bisect run`, in a kernel tree: builds it, runs rows, tells good from bad");
+    bisect_app->add_option("rows", bisect.rows, "rows, scenarios or tags")
+        ->required()
+        ->type_name(hotplug::row_type);
+    bisect_app
+        ->add_option("--repeat", bisect.repeat, "tries of each row: bad when one of them fails")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    bisect_app->add_option("--flavour", bisect.flavour, "of the kernel's configuration")
+        ->check(CLI::IsMember({"fast", "debug"}))
+        ->capture_default_str();
+
+    CLI::App* completion_app =
+        app.add_subcommand("completion", "completion for bash: source <(hpctl completion)");
+    CLI::App* man_app = app.add_subcommand("man", "the man page: hpctl man | man -l -");
+
     try {
         app.parse(argc, argv);
     } catch (const CLI::ParseError& error) {
-        if (error.get_exit_code() == 0) {  // --help
+        if (error.get_exit_code() == 0) {  // --help, --version
             return app.exit(error);
         }
         fmt::print(stderr, "hpctl: {}; see hpctl --help\n", error.what());
-        return hotplug::kExitError;
+        // git would take another status for a bad commit.
+        return bisect_app->parsed() ? hotplug::kExitNoBisection : hotplug::kExitError;
     }
-    if (list_app->parsed() || schema_app->parsed()) {
+    if (list_app->parsed() || schema_app->parsed() || completion_app->parsed() ||
+        man_app->parsed()) {
         signal(SIGPIPE, SIG_DFL);  // `hpctl list | head` has seen enough
+    }
+    if (completion_app->parsed()) {
+        fmt::print("{}", hotplug::format_completion(app));
+        return hotplug::kExitPass;
+    }
+    if (man_app->parsed()) {
+        fmt::print("{}", hotplug::format_man_page(app, hotplug::commit_text()));
+        return hotplug::kExitPass;
+    }
+    if (bisect_app->parsed()) {
+        const int status = report(hotplug::bisect_command(bisect));
+        return status == hotplug::kExitError ? hotplug::kExitNoBisection : status;
     }
     if (schema_app->parsed()) {
         return report(hotplug::schema_command());

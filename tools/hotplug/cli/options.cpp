@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "hotplug/base/child_process.h"
+#include "hotplug/cli/describe_options.h"
 #include "hotplug/machine/host_tools.h"
 #include "hotplug/report/kcidb.h"
 
@@ -54,12 +55,11 @@ hp::Result<fs::path> made_by(std::vector<std::string> command, const std::string
 
 /// Debian's own package, unpacked into the cache by the script beside $HP_IMAGE_SCRIPT.
 hp::Result<fs::path> find_package(const std::string& kernel) {
-    const std::string image_script = environment("HP_IMAGE_SCRIPT");
-    if (image_script.empty()) {
-        return hp::fail(fmt::format(
-            "--kernel {} wants $HP_IMAGE_SCRIPT: scripts/guest/image of the source tree", kernel));
+    const auto scripts = script_folder("--kernel " + kernel);
+    if (!scripts) {
+        return tl::unexpected(scripts.error());
     }
-    std::vector<std::string> command = {fs::path(image_script).parent_path() / "debian-kernel"};
+    std::vector<std::string> command = {*scripts / "guest/debian-kernel"};
     if (const size_t colon = kernel.find(':'); colon != std::string::npos) {
         command.push_back(kernel.substr(colon + 1));
     }
@@ -104,9 +104,12 @@ void MachineOptions::add_to(CLI::App& app) {
                    "/boot/vmlinuz-RELEASE")
         ->required();
     app.add_option("--initrd,--image", initrd,
-                   "guest image; made by $HP_IMAGE_SCRIPT for a tree when left out");
-    app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU");
-    app.add_option("--emulator", emulator, "amdgpu-emu, instead of that of this build");
+                   "guest image; made by $HP_IMAGE_SCRIPT for a tree when left out")
+        ->type_name(file_type);
+    app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU")
+        ->type_name(folder_type);
+    app.add_option("--emulator", emulator, "amdgpu-emu, instead of that of this build")
+        ->type_name(file_type);
     app.add_option("--profile", profile, "profile of the emulated GPUs")->capture_default_str();
     app.add_option("--accel", accelerator, "tcg or kvm")
         ->check(CLI::IsMember({"tcg", "kvm"}))
@@ -187,14 +190,19 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
 
 void RunOptions::add_to(CLI::App& app) {
     machine.add_to(app);
-    app.add_option("rows", rows, "rows, scenarios or tags (default: flagship)");
+    app.add_option("rows", rows, "rows, scenarios or tags (default: flagship)")
+        ->type_name(row_type);
     app.add_option("--exclude", exclude,
                    "not these rows, scenarios or tags; with * and ?, and as often as you like")
-        ->allow_extra_args(false);
-    app.add_option("--scenarios", scenarios, "folder of scenario files");
+        ->allow_extra_args(false)
+        ->type_name(row_type);
+    app.add_option("--scenarios", scenarios, "folder of scenario files")->type_name(folder_type);
     app.add_option("--expected", expected,
-                   "list of known failures, or 'none'; default: that of the kernel found running");
-    app.add_option("--results", results, "where reports and logs go")->capture_default_str();
+                   "list of known failures, or 'none'; default: that of the kernel found running")
+        ->type_name(file_type);
+    app.add_option("--results", results, "where reports and logs go")
+        ->capture_default_str()
+        ->type_name(folder_type);
     app.add_option(
            "--seed", seed,
            "shuffles the rows, and draws the losses of mixed-cycles; 0 keeps the rows' order")
@@ -208,10 +216,12 @@ void RunOptions::add_to(CLI::App& app) {
                    "seconds after which the run ends, orderly, and names the rows that it left out")
         ->check(CLI::Range(1, 10'000'000));
     app.add_option("--ktap", ktap,
-                   "write KTAP into this file, too; -: to standard output, as rows end");
-    app.add_option("--junit", junit, "write JUnit XML into this file, too");
+                   "write KTAP into this file, too; -: to standard output, as rows end")
+        ->type_name(file_type);
+    app.add_option("--junit", junit, "write JUnit XML into this file, too")->type_name(file_type);
     auto* kcidb_option =
-        app.add_option("--kcidb", kcidb, "write a submission to KCIDB (v5.3 JSON) into this file");
+        app.add_option("--kcidb", kcidb, "write a submission to KCIDB (v5.3 JSON) into this file")
+            ->type_name(file_type);
     app.add_option("--kcidb-origin", kcidb_origin, "which CI system submits it")
         ->check(CLI::Validator(
             [](const std::string& text) {
@@ -227,7 +237,8 @@ void RunOptions::add_to(CLI::App& app) {
             "ORIGIN:ID"))
         ->needs(kcidb_option);
     app.add_option("--quarantine", quarantine,
-                   "list of rows that fail no run until a day, with the reasons");
+                   "list of rows that fail no run until a day, with the reasons")
+        ->type_name(file_type);
     app.add_flag("--dry-run", dry_run, "say what would run, in which guests, and boot nothing");
     app.add_flag("--update-expected", update_expected,
                  "write what fails into the list of known failures");
@@ -268,9 +279,33 @@ std::span<const ExitMeaning> exit_table() {
         {kExitError,
          "the harness could not do what was asked: one line on standard error says why"},
         {kExitOutOfTime, "--run-timeout ended the run, and nothing that was run before has failed"},
+        {kExitNoBisection, "hpctl bisect: no commit can be judged, as for want of a row"},
         {kExitInterrupted, "Ctrl-C or SIGTERM ended it"},
     };
     return table;
+}
+
+std::span<const EnvironmentMeaning> environment_table() {
+    static constexpr EnvironmentMeaning table[] = {
+        {"HP_TOOLROOT",
+         "Debian root with a QEMU, where the host's is too old: scripts/guest/toolroot"},
+        {"HP_IMAGE_SCRIPT",
+         "scripts/guest/image of the source tree, which makes guest images; what "
+         "fetches Debian's kernels and bisects is beside it"},
+        {"HP_IMAGE_PARTS", "what that puts into an image beside the programs that all rows want"},
+        {"HP_EMULATOR", "amdgpu-emu, instead of that of this build"},
+        {"HP_SCENARIOS", "folder of scenario files, instead of that of the source tree"},
+    };
+    return table;
+}
+
+hp::Result<fs::path> script_folder(const std::string& who) {
+    const std::string image_script = environment("HP_IMAGE_SCRIPT");
+    if (image_script.empty()) {
+        return hp::fail(
+            fmt::format("{} wants $HP_IMAGE_SCRIPT: scripts/guest/image of the source tree", who));
+    }
+    return fs::absolute(image_script).parent_path().parent_path();
 }
 
 fs::path scenario_folder(const std::string& named) {

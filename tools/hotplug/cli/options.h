@@ -26,6 +26,7 @@ enum CommandStatus : int {
     kExitFail = 1,
     kExitError = 2,
     kExitOutOfTime = 124,
+    kExitNoBisection = 128,
     kExitInterrupted = 130,
 };
 
@@ -36,6 +37,14 @@ struct ExitMeaning {
 
 /// All of them, for --help and the man page. Documentation/harness/ci.md shows the same table.
 std::span<const ExitMeaning> exit_table();
+
+struct EnvironmentMeaning {
+    const char* name;
+    const char* meaning;
+};
+
+/// The variables that hpctl reads, for the man page.
+std::span<const EnvironmentMeaning> environment_table();
 
 /// Which guest, QEMU and emulator.
 struct MachineOptions {
@@ -91,6 +100,9 @@ struct RunOptions {
 /// Where the scenarios are: `named` when given, else $HP_SCENARIOS, else the source tree this was
 /// built from.
 std::filesystem::path scenario_folder(const std::string& named);
+
+/// The folder scripts/ of the source tree, beside $HP_IMAGE_SCRIPT. `who`: wants it, for the error.
+hp::Result<std::filesystem::path> script_folder(const std::string& who);
 
 /// The bzImage of a built kernel tree, of Debian's package ("debian", "debian:6.12": fetched into
 /// the cache when it is not there), or the file itself.

@@ -66,10 +66,10 @@ public:
     /// an error.
     hp::Result<void> exclude(std::vector<Row>& rows, std::span<const std::string> patterns) const;
 
-private:
-    /// All that select() knows.
+    /// All that select() knows, but for single cycles.
     std::vector<std::string> words() const;
 
+private:
     std::vector<Scenario> scenarios_;
 };
 
