@@ -37,6 +37,9 @@ int Deadline::poll_timeout_ms() const {
 }
 
 std::string Deadline::missed(std::string_view awaited) const {
+    if (!cleanup_ && out_of_time()) {
+        return fmt::format("out of time while waiting for {}", awaited);
+    }
     if (!cleanup_ && interrupted()) {
         return fmt::format("interrupted while waiting for {}", awaited);
     }

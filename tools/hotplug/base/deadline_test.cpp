@@ -53,6 +53,7 @@ TEST_F(DeadlineTest, LimitEndsAllButCleanupWhenItHasPassed) {
     EXPECT_TRUE(Deadline::interrupted());
     EXPECT_TRUE(Deadline::out_of_time());
     EXPECT_TRUE(before.expired());
+    EXPECT_EQ(before.missed("rain"), "out of time while waiting for rain");
     EXPECT_FALSE(Deadline::for_cleanup(hours(1)).expired());
     Deadline::interrupt_all();
     EXPECT_FALSE(Deadline::out_of_time()) << "who interrupts wants to be told of that";

@@ -33,6 +33,9 @@ int report(const hp::Result<CommandStatus>& result) {
         fmt::print(stderr, "hpctl: {}\n", result.error().message);
         return hotplug::kExitError;
     }
+    if (*result == hotplug::kExitOutOfTime) {
+        fmt::print(stderr, "hpctl: the time was over before the last row\n");
+    }
     return *result;
 }
 
