@@ -126,17 +126,25 @@ private:
 
     json build() const {
         const RunInfo& info = report_.info;
-        return {
-            {"checkout_id", build_},    {"id", build_},
-            {"origin", source_.origin}, {"comment", text_of(fmt::format("Linux {}", info.kernel))},
-            {"architecture", "x86_64"}, {"config_name", text_of(info.flavour)},
-            {"status", "PASS"},         {"misc", {{"packages", info.packages}}}};
+        json made = {{"checkout_id", build_},    {"id", build_},
+                     {"origin", source_.origin}, {"architecture", "x86_64"},
+                     {"status", "PASS"},         {"misc", {{"packages", info.packages}}}};
+        if (!info.kernel.empty()) {  // a guest has told
+            made["comment"] = text_of(fmt::format("Linux {}", info.kernel));
+            made["config_name"] = text_of(info.flavour);
+        }
+        return made;
     }
 
     json environment() const {
-        const RunInfo& info = report_.info;
-        return {{"comment", text_of(fmt::format("QEMU guest with emulated {}", info.profile))},
-                {"misc", {{"profile", info.profile}, {"versions", info.versions}}}};
+        json misc = {{"profile", report_.info.profile}};
+        for (const auto& [what, version] : report_.info.versions) {
+            // The others are paths of this host.
+            if (what == "hpctl" || what == "QEMU" || what == "accelerator") {
+                misc[what] = version;
+            }
+        }
+        return {{"comment", "QEMU guest with emulated AMD GPUs"}, {"misc", misc}};
     }
 
     /// `id`: of this run. `name`: of the row or of what is below it.

@@ -166,6 +166,7 @@ RunReport report() {
     made.info.flavour = "debug";
     made.info.profile = "mi300x";
     made.info.packages = {{"QEMU", {"qemu_10_amd64"}}};
+    made.info.versions = {{"QEMU", "10.1"}, {"kernel image", "/home/me/linux"}};
 
     RowResult good;
     good.id = good.name = good.expected_key = "slot-power/idle";
@@ -270,6 +271,9 @@ TEST(Kcidb, TestsAreOfABuildOfACheckout) {
         EXPECT_EQ(test.at("build_id"), all.at("builds").at(0).at("id"));
         EXPECT_TRUE(ids.insert(test.at("id").get<std::string>()).second) << test.at("id");
     }
+    EXPECT_EQ(all.at("tests").at(0).at("environment").at("misc"),
+              (json{{"profile", "mi300x"}, {"QEMU", "10.1"}}))
+        << "and no path of the host";
     KcidbSource built = source();
     built.build = "maestro:6740a";
     const json referring = submitted(report(), built);
