@@ -2,6 +2,8 @@
 // Thread: device loop only.
 #include "gpu-emu/board/engines.h"
 
+#include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,10 @@
 #include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/sdma/sdma_engine.h"
 #include "gpu-emu/ip/sdma/sdma_layout.h"
+#include "gpu-emu/ip/vcn/jpeg_engine.h"
+#include "gpu-emu/ip/vcn/mmsch.h"
+#include "gpu-emu/ip/vcn/vcn_engine.h"
+#include "gpu-emu/ip/vcn/vcn_layout.h"
 
 namespace gpuemu {
 
@@ -32,6 +38,38 @@ struct Engines::Impl {
             own.xcc = static_cast<uint8_t>(xcc);
             mecs.push_back(std::make_unique<Mec>(own, xccs, me.get(), pointers));
         }
+        for (const VcnLayout& layout : vcn_layouts(context.profile)) {
+            videos.push_back(std::make_unique<Video>(context, layout));
+        }
+    }
+
+    /// A VCN instance as a whole.
+    struct Video {
+        Video(const EngineContext& context, const VcnLayout& layout)
+            : instance(layout.place.instance), vcn(context, layout), jpeg(context, layout.jpeg) {
+            if (layout.mmsch) {
+                mmsch.emplace(context, layout, vcn, jpeg);
+            }
+        }
+
+        void reset() {
+            vcn.reset();
+            jpeg.reset();
+            if (mmsch) {
+                mmsch->reset();
+            }
+        }
+
+        unsigned instance;
+        VcnEngine vcn;
+        JpegEngine jpeg;
+        std::optional<Mmsch> mmsch;  // of a virtual function
+    };
+
+    Video* video(unsigned instance) {
+        const auto found = std::ranges::find_if(
+            videos, [&](const auto& video) { return video->instance == instance; });
+        return found == videos.end() ? nullptr : found->get();
     }
 
     EngineContext context;
@@ -40,6 +78,7 @@ struct Engines::Impl {
     std::vector<std::unique_ptr<SdmaEngine>> sdma;
     std::unique_ptr<Me> me;                  // null: the GC has no graphics ring
     std::vector<std::unique_ptr<Mec>> mecs;  // by XCC
+    std::vector<std::unique_ptr<Video>> videos;
 };
 
 Engines::Engines(EngineContext context) : impl_(std::make_unique<Impl>(std::move(context))) {}
@@ -57,6 +96,11 @@ bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
     for (const auto& engine : impl_->sdma) {
         owned = engine->ring_doorbell(index, value) || owned;
     }
+    const auto wptr = static_cast<uint32_t>(value);
+    for (const auto& video : impl_->videos) {
+        owned = video->vcn.ring_doorbell(index, wptr) || owned;
+        owned = video->jpeg.ring_doorbell(index, wptr) || owned;
+    }
     return owned;
 }
 
@@ -70,6 +114,9 @@ void Engines::reset() {
     for (const auto& engine : impl_->sdma) {
         engine->reset();
     }
+    for (const auto& video : impl_->videos) {
+        video->reset();
+    }
 }
 
 void Engines::reset_sdma(uint32_t instances) {
@@ -78,6 +125,36 @@ void Engines::reset_sdma(uint32_t instances) {
             impl_->sdma[instance]->reset();
         }
     }
+}
+
+void Engines::reset_vcn(uint32_t instances) {
+    for (const auto& video : impl_->videos) {
+        if ((instances >> video->instance & 1) != 0) {
+            video->reset();
+        }
+    }
+}
+
+void Engines::power_vcn(unsigned instance, bool on) {
+    if (Impl::Video* const video = impl_->video(instance)) {
+        video->vcn.set_power(on);
+    }
+}
+
+void Engines::power_jpeg(bool on) {
+    for (const auto& video : impl_->videos) {
+        if (!on) {
+            video->jpeg.reset();
+        }
+    }
+}
+
+bool Engines::load_vcn_sram(unsigned instance, std::span<const uint32_t> pairs) {
+    Impl::Video* const video = impl_->video(instance);
+    if (video != nullptr) {
+        video->vcn.load_sram(pairs);
+    }
+    return video != nullptr;
 }
 
 std::string Engines::describe() const {
@@ -90,6 +167,9 @@ std::string Engines::describe() const {
     }
     for (const auto& engine : impl_->sdma) {
         lines += engine->describe();
+    }
+    for (const auto& video : impl_->videos) {
+        lines += video->vcn.describe() + video->jpeg.describe();
     }
     return lines;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: everything that executes packets: the compute micro engine of each XCC (MEC, with KIQ,
-// KCQ, HIQ and run lists), the graphics micro engine (ME) where there is one, and the SDMA
-// instances of a profile, behind the few calls the rest of the GPU makes. Thread: device loop only.
+// KCQ, HIQ and run lists), the graphics micro engine (ME) where there is one, the SDMA instances of
+// a profile, and those of VCN with their JPEG decoders, behind the few calls the rest of the GPU
+// makes. Thread: device loop only.
 // Does not model: shader execution (AQL dispatch packets complete without running), CWSR.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <string>
 
 #include "gpu-emu/ip/queue/context.h"
@@ -26,6 +28,16 @@ public:
 
     /// The SDMA instances whose bits are set, and nothing else.
     void reset_sdma(uint32_t instances);
+
+    /// The VCN instances whose bits are set, and their JPEG decoders with them.
+    void reset_vcn(uint32_t instances);
+
+    /// Power of an instance without its JPEG decoders, or of all JPEG decoders.
+    void power_vcn(unsigned instance, bool on);
+    void power_jpeg(bool on);
+
+    /// VcnEngine::load_sram() of the instance. False: there is none.
+    bool load_vcn_sram(unsigned instance, std::span<const uint32_t> pairs);
 
     /// Lines of "what is mapped where", for the control socket's `status`.
     std::string describe() const;

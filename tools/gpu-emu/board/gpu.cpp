@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <map>
 #include <optional>
@@ -79,9 +80,10 @@ struct Gpu::Impl {
     void power_on();
     void reset(ResetKind kind);
     void run_pending_resets();
-    /// BARs do so while memory space is enabled.
+    /// BARs do so while memory space is enabled. Whether the ROM is enabled the client minds, which
+    /// reads it once and for all.
     bool answers(Region region) const {
-        return region == Region::config || config.memory_enabled();
+        return region == Region::config || region == Region::rom || config.memory_enabled();
     }
     void place_boot_data();
     void place(uint64_t offset, const std::vector<std::byte>& data);
@@ -96,6 +98,7 @@ struct Gpu::Impl {
     const Profile profile;  // a copy: the caller's may be a modified one of its own
     const Options options;
     ConfigSpace config;
+    std::vector<std::byte> rom;  // behind its BAR; empty: there is none
     Mutator mutator;
     RegisterFile registers;
     Vram vram;
@@ -124,7 +127,7 @@ struct Gpu::Impl {
     // register handler: it is carried out when neither is on the stack.
     std::optional<ResetKind> pending_reset;
     bool pending_engine_reset = false;
-    uint32_t pending_sdma_reset = 0;  // instances
+    uint32_t pending_sdma_reset = 0, pending_vcn_reset = 0;  // instances
 };
 
 Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
@@ -155,7 +158,10 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                      ? std::make_unique<Partitions>(profile, registers)
                      : nullptr),
       psp({profile, registers, vm, kicker, [this] { pending_reset = ResetKind::mode1; }, mutator,
-           [this](uint32_t count) { return partitions == nullptr || partitions->divide(count); }}),
+           [this](uint32_t count) { return partitions == nullptr || partitions->divide(count); },
+           [this](unsigned instance, std::span<const uint32_t> pairs) {
+               return engines.load_vcn_sram(instance, pairs);
+           }}),
       blocks{&nbio, &ih, smu.get(), &psp} {
     make_blocks_of_dies();
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
@@ -168,7 +174,11 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
         vf_mailbox = mailbox.get();
         more_blocks.push_back(std::move(mailbox));
     }
-    if (profile.video_bios) {
+    if (profile.rom_bar) {
+        rom = build_video_bios(profile);
+        rom.resize(std::bit_ceil(rom.size()), std::byte{0xff});  // erased flash
+        config.set_rom(rom.size());
+    } else if (profile.video_bios) {
         more_blocks.push_back(
             std::make_unique<Smuio>(profile, registers, build_video_bios(profile), gpu_clock));
     }
@@ -209,8 +219,11 @@ std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
     const auto mode1_reset = [this] { pending_reset = ResetKind::mode1; };
     const IpInstance& mp1 = profile.ip(HwId::MP1);
     if (mp1.major == 11) {
-        return std::make_unique<Smu11>(SmuMailbox::Context{profile, registers, vm, mutator},
-                                       mode1_reset);
+        return std::make_unique<Smu11>(
+            SmuMailbox::Context{profile, registers, vm, mutator}, mode1_reset,
+            Smu11::VideoPower{
+                [this](unsigned instance, bool on) { engines.power_vcn(instance, on); },
+                [this](bool on) { engines.power_jpeg(on); }});
     }
     Smu::Context context{profile,
                          registers,
@@ -220,6 +233,7 @@ std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
                          mode1_reset,
                          [this] { pending_engine_reset = true; },
                          [this](uint32_t instances) { pending_sdma_reset |= instances; },
+                         [this](uint32_t instances) { pending_vcn_reset |= instances; },
                          gpu_clock,
                          mutator};
     if (mp1.revision == 12) {
@@ -238,7 +252,7 @@ void Gpu::Impl::power_on() {
 void Gpu::Impl::reset(ResetKind kind) {
     pending_reset.reset();
     pending_engine_reset = false;
-    pending_sdma_reset = 0;
+    pending_sdma_reset = pending_vcn_reset = 0;
     registers.clear();
     engines.reset();
     vm.reset();
@@ -263,11 +277,14 @@ void Gpu::Impl::run_pending_resets() {
         }
     } else if (std::exchange(pending_engine_reset, false)) {
         hp::log::info("reset", {{"kind", "mode2"}});
-        pending_sdma_reset = 0;
+        pending_sdma_reset = pending_vcn_reset = 0;
         engines.reset();
     } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
         hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
         engines.reset_sdma(instances);
+    } else if (const uint32_t instances = std::exchange(pending_vcn_reset, 0); instances != 0) {
+        hp::log::info("reset", {{"kind", "vcn"}, {"instances", instances}});
+        engines.reset_vcn(instances);
     }
 }
 
@@ -356,6 +373,7 @@ RegionInfo Gpu::region_info(Region region) const {
                     .mmap_fd = impl_->options.map_vram ? impl_->vram.fd() : -1};
         case Region::bar2: return {.size = impl_->profile.doorbell_bar_bytes};
         case Region::bar5: return {.size = impl_->profile.register_bar_bytes};
+        case Region::rom: return {.size = impl_->rom.size(), .writable = false};
         case Region::config: return {.size = ConfigSpace::size};
         default: return {};
     }
@@ -381,6 +399,9 @@ void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
             break;
         case Region::bar2: std::ranges::fill(out, std::byte{0}); break;  // write-only
         case Region::bar5: impl_->read_registers(offset, out); break;
+        case Region::rom:
+            std::ranges::copy(std::span(impl_->rom).subspan(offset, out.size()), out.begin());
+            break;
         case Region::config: impl_->config.read(offset, out); break;
         default: fill_with_ones(out); break;
     }

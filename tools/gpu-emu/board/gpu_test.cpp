@@ -105,7 +105,14 @@ TEST_F(GpuTest, RegionsAndIdentity) {
     EXPECT_EQ(gpu.region_info(Region::bar2).size, 2 * mib);
     EXPECT_EQ(gpu.region_info(Region::bar5).size, 2 * mib);
     EXPECT_EQ(gpu.region_info(Region::config).size, 4096u);
-    EXPECT_EQ(gpu.region_info(Region::rom).size, 0u);
+    EXPECT_EQ(gpu.region_info(Region::rom).size, 8192u);
+    EXPECT_FALSE(gpu.region_info(Region::rom).writable);
+    put<uint32_t>(Region::config, 0x30, ~0u);
+    EXPECT_EQ(get(Region::config, 0x30), 0xffffe001u);
+    EXPECT_EQ(get<uint16_t>(Region::rom, 0), 0xaa55u);
+    put<uint16_t>(Region::rom, 0, 0);
+    EXPECT_EQ(get<uint16_t>(Region::rom, 0), 0xaa55u);
+    EXPECT_EQ(get(Region::rom, 8190), ~0u) << "beyond its end";
     EXPECT_EQ(gpu.msi_vectors(), 1u);
     EXPECT_EQ(get(Region::config, 0), 0x74a11002u);
     EXPECT_EQ(get<uint32_t>(Region::config, 8) >> 8, 0x120000u);
@@ -123,6 +130,17 @@ TEST_F(GpuTest, SmuResetsOneSdmaInstance) {
     EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
     EXPECT_EQ(reg(sdma0_f32_cntl), 1u);
     EXPECT_EQ(reg(sdma1_f32_cntl), 0u);
+}
+
+TEST_F(GpuTest, SmuResetsVcnWithItsDecoders) {
+    constexpr uint32_t vcpu_cntl = 0x7e00 + 0x196, jrbc3_scratch0 = 0x7894;
+    set(vcpu_cntl, 1u << 9);
+    set(jrbc3_scratch0, 1);
+    set(MP1_C2PMSG_82, 1);
+    set(MP1_C2PMSG_66, 0x5b);
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    EXPECT_EQ(reg(vcpu_cntl), 0u);
+    EXPECT_EQ(reg(jrbc3_scratch0), 0u);
 }
 
 TEST_F(GpuTest, DriverFindsTheDiscoveryTable) {
@@ -154,7 +172,7 @@ TEST_F(GpuTest, WhatIsNotThereReadsAsOnes) {
     EXPECT_EQ(get(Region::bar5, 2 * mib - 2), ~0u);
     EXPECT_EQ(get(Region::bar0, ~0ull), ~0u);
     EXPECT_EQ(get(Region::bar3, 0), ~0u);
-    EXPECT_EQ(get(Region::rom, 0), ~0u);
+    EXPECT_EQ(get(Region::rom, 8192), ~0u);
     EXPECT_EQ(get(static_cast<Region>(77), 0), ~0u);
     EXPECT_EQ(get(Region::bar2, 0x100), 0u);
     put(Region::bar0, 64 * mib - 1, 1u);
@@ -558,7 +576,7 @@ TEST_F(Mi308xTest, EachXccAndEachAidHasItsHub) {
         set(0xec05 + xcc * xcc_stride, 3);                   // RLC_SAFE_MODE
         EXPECT_EQ(reg(0xec05 + xcc * xcc_stride), 2u);
     }
-    for (const uint32_t mmhub : {0x18000u, 0x28000u, 0x38000u, 0x8000u}) {
+    for (const uint32_t mmhub : {0x18000u, 0x28000u, 0x38000u, 0x36000u}) {
         EXPECT_EQ(reg(mmhub + 0xc9c), 0x8000u);
     }
     EXPECT_EQ(reg(0x1295c), 0u) << "harvested";

@@ -32,6 +32,9 @@ std::string region_name(uint8_t region) {
     if (region <= static_cast<uint8_t>(Region::bar5)) {
         return fmt::format("bar{}", region);
     }
+    if (region == static_cast<uint8_t>(Region::rom)) {
+        return "rom";
+    }
     return region == static_cast<uint8_t>(Region::config) ? "config" : "-";
 }
 

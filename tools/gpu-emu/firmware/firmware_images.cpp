@@ -135,6 +135,12 @@ std::vector<std::byte> sdma(Version sdma_version) {
                  payload);
 }
 
+/// No more than the common header. Bits 20 to 23 say that the rest counts as encoder, decoder and
+/// revision.
+std::vector<std::byte> vcn(Version vcn_version) {
+    return image({1, 0}, vcn_version, 0x0911f00b, {}, 16384);
+}
+
 /// smc_firmware_header_v2_1: start address, no P2S tables.
 std::vector<std::byte> smu() {
     return image({2, 1}, {13, 0}, 0x00557900, {0, 0, payload_offset}, 256);
@@ -161,19 +167,23 @@ std::vector<FirmwareFile> build_firmware_images() {
         {"psp_13_0_6_sos.bin", psp_sos(psp_13)},
         {"psp_13_0_6_ta.bin", psp_ta_with_xgmi(psp_13)},
         {"gc_9_4_3_mec.bin", gc_cp(gc_9, 0xA8)},
+        {"gc_9_4_3_sjt_mec.bin", gc_cp(gc_9, 0xA8)},  // for virtual functions, split jump table
         {"gc_9_4_3_rlc.bin", gc_rlc(gc_9)},
         {"sdma_4_4_2.bin", sdma(sdma_4)},
         {"smu_13_0_6.bin", smu()},
+        {"vcn_4_0_3.bin", vcn({4, 0})},
         {"psp_13_0_12_sos.bin", psp_sos(psp_13)},
         {"psp_13_0_12_ta.bin", psp_ta(psp_13)},
         {"gc_9_5_0_mec.bin", gc_cp(gc_9_5, gfx9_5_ucode_version)},
         {"gc_9_5_0_rlc.bin", gc_rlc(gc_9_5)},
         {"sdma_4_4_5.bin", sdma(sdma_4)},
+        {"vcn_5_0_1.bin", vcn({5, 0})},
         {"sienna_cichlid_sos.bin", psp_sos(psp_11)},
         {"sienna_cichlid_ta.bin", psp_ta(psp_11)},
         {"sienna_cichlid_rlc.bin", gc_rlc(gc_10)},
         {"sienna_cichlid_sdma.bin", sdma(sdma_5)},
         {"sienna_cichlid_smc.bin", smc()},
+        {"sienna_cichlid_vcn.bin", vcn({3, 0})},
     };
     for (const char* engine : {"pfp", "me", "ce", "mec", "mec2"}) {
         files.push_back(

@@ -91,7 +91,9 @@ TEST_F(FirmwareImages, AreTheFilesOfTheAsics) {
                   "psp_13_0_12_ta.bin",     "sdma_4_4_5.bin",         "sienna_cichlid_ce.bin",
                   "sienna_cichlid_me.bin",  "sienna_cichlid_mec.bin", "sienna_cichlid_mec2.bin",
                   "sienna_cichlid_pfp.bin", "sienna_cichlid_rlc.bin", "sienna_cichlid_sdma.bin",
-                  "sienna_cichlid_smc.bin", "sienna_cichlid_sos.bin", "sienna_cichlid_ta.bin"}));
+                  "sienna_cichlid_smc.bin", "sienna_cichlid_sos.bin", "sienna_cichlid_ta.bin",
+                  "vcn_4_0_3.bin",          "vcn_5_0_1.bin",          "sienna_cichlid_vcn.bin",
+                  "gc_9_4_3_sjt_mec.bin"}));
 }
 
 TEST_F(FirmwareImages, CommonHeadersHold) {

@@ -45,6 +45,7 @@ enum WriteBack : uint32_t {
     sdma_rptr = 6,
     sdma_fence = 8,
     psp_fence = 9,
+    video_fence = 10,
 };
 
 /// One lie. `where` is a dword address of BAR5 for registers; for others it counts what a surface

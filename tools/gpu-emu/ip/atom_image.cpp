@@ -49,6 +49,7 @@ constexpr std::size_t pf2vf_size = 0, pf2vf_checksum = 16;
 
 // Where the images have their parts.
 constexpr uint16_t rom_header = 0x100;
+constexpr uint16_t pci_data = 0x180;
 constexpr uint16_t data_tables = 0x200;
 constexpr uint16_t firmware_info = 0x300;
 constexpr uint16_t vram_usage = 0x380;
@@ -60,6 +61,7 @@ constexpr uint16_t version_string = 0x780;
 constexpr uint16_t asic_init = 0x400;
 constexpr uint16_t gfx_info = 0x440;
 constexpr uint16_t vram_info = 0x480;
+constexpr uint16_t umc_info = 0x480;  // instead of it
 constexpr uint16_t powerplay_info = 0x800;
 constexpr uint16_t smc_dpm_info = 0x1400;
 constexpr std::size_t rom_bytes = 0x1800;
@@ -69,7 +71,7 @@ constexpr std::size_t rom_unit = 512;  // of the size that an image says of itse
 // atom_master_list_of_data_tables_v2_1: indices of the tables the driver looks for.
 constexpr unsigned index_smc_dpm_info = 2, index_firmwareinfo = 4, index_vram_usagebyfirmware = 11,
                    index_gfx_info = 14, index_powerplayinfo = 15, index_indirectioaccess = 23,
-                   index_vram_info = 28;
+                   index_umc_info = 24, index_vram_info = 28;
 
 /// struct atom_common_table_header.
 void put_table_header(Image& image, uint16_t offset, uint16_t bytes, uint8_t format,
@@ -156,6 +158,46 @@ void put_vram_info(Image& image, const Profile& profile) {
     image.put(module + 15, channel_width_16_bits);
 }
 
+/// struct atom_umc_info_v4_0: HBM with ECC, as much of it as hangs on one AID.
+void put_umc_info(Image& image, const Profile& profile) {
+    constexpr uint16_t bytes = 84;
+    constexpr uint8_t hbm3 = 0x80, hbm3e = 0x81;  // ATOM_DGPU_VRAM_TYPE_*
+    constexpr uint8_t channels = 32, channel_width_64_bits = 6;
+    constexpr uint32_t UMC_CONFIG1__ENABLE_ECC_CAPABLE = 0x00010000;
+    put_table_header(image, umc_info, bytes, 4, 0);
+    image.put(umc_info + 26u, profile.ip(HwId::GC).minor == 5 ? hbm3e : hbm3);
+    image.put(umc_info + 52u, UMC_CONFIG1__ENABLE_ECC_CAPABLE);
+    image.put(umc_info + 64u, channels);
+    image.put(umc_info + 65u, channel_width_64_bits);
+}
+
+/// The header of an expansion ROM as far as put_common() has not put it, and the PCI data
+/// structure.
+void put_expansion_rom(Image& image, const Profile& profile) {
+    constexpr uint8_t x86_far_return = 0xcb, last_image = 0x80;
+    constexpr uint16_t data_bytes = 24;
+    image.put(3, x86_far_return);  // the entry of its code
+    image.put(0x18, pci_data);
+    image.text(pci_data, "PCIR");
+    image.put(pci_data + 4u, profile.vendor_id);
+    image.put(pci_data + 6u, profile.device_id);
+    image.put(pci_data + 10u, data_bytes);
+    image.put(pci_data + 13u, static_cast<uint8_t>(profile.class_code));
+    image.put(pci_data + 14u, static_cast<uint16_t>(profile.class_code >> 8));
+    image.put(pci_data + 16u, static_cast<uint16_t>(rom_bytes / rom_unit));
+    image.put(pci_data + 21u, last_image);
+}
+
+/// All bytes of an expansion ROM add up to zero.
+std::vector<std::byte> sealed(std::vector<std::byte> rom) {
+    unsigned sum = 0;
+    for (const std::byte byte : rom) {
+        sum += std::to_integer<unsigned>(byte);
+    }
+    rom.back() = static_cast<std::byte>(std::to_integer<unsigned>(rom.back()) - sum);
+    return rom;
+}
+
 }  // namespace
 
 std::vector<std::byte> build_atom_image() {
@@ -174,6 +216,7 @@ std::vector<std::byte> build_atom_image() {
 std::vector<std::byte> build_video_bios(const Profile& profile) {
     Image image(rom_bytes);
     put_common(image, rom_bytes, "Emulated board");
+    put_expansion_rom(image, profile);
     image.put(firmware_info + 24u, at(profile.ip(HwId::NBIF),
                                       nbio_2_3::mmBIOS_SCRATCH_0));  // bios_scratch_reg_startaddr
 
@@ -183,18 +226,23 @@ std::vector<std::byte> build_video_bios(const Profile& profile) {
     put_table_header(image, asic_init, 7, 2, 1);
     image.put(asic_init + 6u, ATOM_OP_EOT);
 
+    if (profile.ip(HwId::MP1).major != 11) {
+        set_data_table(image, index_umc_info, umc_info);
+        put_umc_info(image, profile);
+        return sealed(image.take());
+    }
+    set_data_table(image, index_vram_info, vram_info);
+    put_vram_info(image, profile);
     set_data_table(image, index_gfx_info, gfx_info);
     put_table_header(image, gfx_info, 44, 2, 2);
     image.put(gfx_info + 40u, uint32_t{10000});  // rlc_gpu_timer_refclk, in 10 kHz
 
-    set_data_table(image, index_vram_info, vram_info);
-    put_vram_info(image, profile);
     set_data_table(image, index_powerplayinfo, powerplay_info);
     put_powerplay_info(image);
     // Nothing on the board that the SMU must know: all of atom_smc_dpm_info_v4_9 is zero.
     set_data_table(image, index_smc_dpm_info, smc_dpm_info);
     put_table_header(image, smc_dpm_info, 0x200, 4, 9);
-    return image.take();
+    return sealed(image.take());
 }
 
 void seal_pf2vf(std::span<std::byte> block) {

@@ -24,8 +24,9 @@ inline constexpr uint64_t vf_pf2vf_offset = 64 * 1024;
 /// The ATOM image, vf_vbios_bytes long.
 std::vector<std::byte> build_atom_image();
 
-/// The image in the ROM of a board with SMU 11.0.7: besides what all have, the power play table,
-/// the board's part of the SMU's table, and what is said of memory and clocks.
+/// The image in the ROM of a board, a PCI expansion ROM (PCI Firmware Specification 3.0, 5.2) whose
+/// code returns at once. It says what memory there is; that of a board with SMU 11.0.7 has the
+/// power play table, the board's part of the SMU's table, and what is said of clocks besides.
 std::vector<std::byte> build_video_bios(const Profile& profile);
 
 /// Makes the checksum right again after the PF2VF block was changed: a host that lies can add up,

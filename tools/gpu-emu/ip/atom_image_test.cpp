@@ -48,6 +48,27 @@ TEST(AtomImage, HasAPartNumberAndAName) {
     EXPECT_EQ(text(image, strings + part.size() + 3), "Emulated VF image");
 }
 
+/// As pci_get_rom_size() and the firmware of the machine look at it.
+TEST(VideoBios, IsAnExpansionRom) {
+    for (const char* name : {"mi300x", "mi308x", "mi350x", "navi21"}) {
+        const Profile& profile = *find_profile(name);
+        const auto image = build_video_bios(profile);
+        const auto pci_data = at<uint16_t>(image, 0x18);
+        EXPECT_EQ(text(image, pci_data).substr(0, 4), "PCIR");
+        EXPECT_EQ(at<uint16_t>(image, pci_data + 4u), profile.vendor_id);
+        EXPECT_EQ(at<uint16_t>(image, pci_data + 6u), profile.device_id);
+        EXPECT_EQ(at<uint32_t>(image, pci_data + 12u) >> 8, profile.class_code);
+        EXPECT_EQ(at<uint16_t>(image, pci_data + 16u) * 512u, image.size());
+        EXPECT_EQ(at<uint8_t>(image, pci_data + 20u), 0) << "code for x86";
+        EXPECT_EQ(at<uint8_t>(image, pci_data + 21u), 0x80) << "the last image";
+        unsigned sum = 0;
+        for (const std::byte byte : image) {
+            sum += std::to_integer<unsigned>(byte);
+        }
+        EXPECT_EQ(sum & 0xff, 0u);
+    }
+}
+
 TEST(VideoBios, TellsTheDriverOfNavi21WhatItAsks) {
     const auto image = build_video_bios(*find_profile("navi21"));
     EXPECT_EQ(at<uint8_t>(image, 2) * 512u, image.size());  // AMD_VBIOS_LENGTH()
@@ -71,6 +92,22 @@ TEST(VideoBios, TellsTheDriverOfNavi21WhatItAsks) {
     // sienna_cichlid_append_powerplay_table() copies 324 bytes from behind its header.
     EXPECT_LE(table(2) + 4u + 324, image.size());
     EXPECT_GE(table(2), power + 2470);
+}
+
+/// amdgpu_atomfirmware_get_umc_info(), amdgpu_atomfirmware_mem_ecc_supported().
+TEST(VideoBios, OfAnInstinctSaysThatItsMemoryIsHbm) {
+    for (const auto& [name, type] : {std::pair{"mi300x", 0x80}, {"mi350x", 0x81}}) {
+        const auto image = build_video_bios(*find_profile(name));
+        const auto tables = at<uint16_t>(image, at<uint16_t>(image, 0x48) + 0x20u);
+        const auto umc = at<uint16_t>(image, tables + 4u + 2 * 24);
+        ASSERT_NE(umc, 0);
+        EXPECT_EQ(at<uint8_t>(image, umc + 2u), 4);
+        EXPECT_EQ(at<uint8_t>(image, umc + 3u), 0);
+        EXPECT_EQ(at<uint8_t>(image, umc + 26u), type);
+        EXPECT_EQ(at<uint32_t>(image, umc + 52u), 0x10000u);
+        EXPECT_EQ(at<uint8_t>(image, umc + 64u) << at<uint8_t>(image, umc + 65u), 2048);
+        EXPECT_EQ(at<uint16_t>(image, tables + 4u + 2 * 15), 0) << "power play is the SMU's";
+    }
 }
 
 TEST(VideoBios, AsicInitEndsAtOnce) {

@@ -15,8 +15,10 @@ constexpr uint32_t BINARY_SIGNATURE = 0x28211407;
 constexpr uint32_t DISCOVERY_TABLE_SIGNATURE = 0x53445049;  // "IPDS"
 constexpr uint32_t GC_TABLE_ID = 0x4347;                    // "GC"
 constexpr uint32_t HARVEST_TABLE_SIGNATURE = 0x56524148;    // "HARV"
+constexpr uint32_t VCN_INFO_TABLE_ID = 0x004E4356;          // "VCN"
 
-constexpr unsigned table_slots = 6;  // TOTAL_TABLES: IP_DISCOVERY, GC, HARVEST_INFO, three unused
+constexpr unsigned table_slots = 6;  // TOTAL_TABLES: IP_DISCOVERY, GC, HARVEST_INFO, VCN_INFO, two
+                                     // unused
 // struct binary_header; each entry of its list of tables is offset, checksum, size, padding.
 constexpr std::size_t binary_checksum = 8, binary_size = 10, table_list = 12;
 constexpr std::size_t info_bytes = 8, info_checksum = 2, info_size = 4;
@@ -157,6 +159,31 @@ std::vector<std::byte> harvest_table(const Profile& profile) {
     return out.take();
 }
 
+/// struct vcn_info_v1_0: no codec is fused off. Empty for a GPU without VCN.
+std::vector<std::byte> vcn_table(const Profile& profile) {
+    constexpr unsigned most_instances = 4, reserved = 4, instance_dwords = 4;
+    const auto instances = profile.working(HwId::VCN);
+    Writer out;
+    if (instances.empty()) {
+        return out.take();
+    }
+    out.u32(VCN_INFO_TABLE_ID);
+    out.u16(1);  // version 1.0
+    out.u16(0);
+    out.u32(4 * (4 + most_instances * instance_dwords + reserved));
+    out.u32(static_cast<uint32_t>(instances.size()));
+    for (unsigned slot = 0; slot < most_instances; ++slot) {
+        out.u32(slot < instances.size() ? instances[slot]->instance : 0);
+        out.u32(0);  // fuse_data
+        out.u32(0);
+        out.u32(0);
+    }
+    for (unsigned dword = 0; dword < reserved; ++dword) {
+        out.u32(0);
+    }
+    return out.take();
+}
+
 }  // namespace
 
 void seal_discovery_binary(std::span<std::byte> binary) {
@@ -176,7 +203,7 @@ void seal_discovery_binary(std::span<std::byte> binary) {
 
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {
     const std::vector<std::byte> tables[] = {ip_table(profile), gc_table(profile.gc),
-                                             harvest_table(profile)};
+                                             harvest_table(profile), vcn_table(profile)};
     std::size_t offset = binary_header_bytes;
     for (const auto& table : tables) {
         offset += table.size();
@@ -193,7 +220,7 @@ std::vector<std::byte> build_discovery_binary(const Profile& profile) {
     out.u16(total);
     offset = binary_header_bytes;
     for (unsigned slot = 0; slot < table_slots; ++slot) {
-        const bool used = slot < std::size(tables);
+        const bool used = slot < std::size(tables) && !tables[slot].empty();
         out.u16(used ? offset : 0);
         out.u16(0);  // its sum
         out.u16(used ? tables[slot].size() : 0);

@@ -2,7 +2,7 @@
 // Purpose: the IP discovery binary that the boot firmware leaves near the end of VRAM: which IPs
 // there are, their versions and base addresses, and the compute geometry.
 // Thread: any; pure.
-// Does not model: VCN, MALL and NPS tables.
+// Does not model: MALL and NPS tables.
 #pragma once
 
 #include <cstddef>

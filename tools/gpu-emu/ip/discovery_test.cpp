@@ -87,13 +87,13 @@ TEST_P(Discovery, SignatureSizeAndChecksums) {
     EXPECT_LE(binary.size(), discovery_max_bytes);
     constexpr std::size_t covered = offsetof(binary_header, binary_checksum) + 2;
     EXPECT_EQ(header.binary_checksum, binary.sum(covered, header.binary_size - covered));
-    for (unsigned table = 0; table < 3; ++table) {
+    for (unsigned table = 0; table < 4; ++table) {
         const table_info& info = header.table_list[table];
         ASSERT_NE(info.offset, 0);
         ASSERT_LE(info.offset + info.size, header.binary_size);
         EXPECT_EQ(info.checksum, binary.sum(info.offset, info.size)) << table;
     }
-    for (unsigned table = 3; table < 6; ++table) {
+    for (unsigned table = 4; table < 6; ++table) {
         EXPECT_EQ(header.table_list[table].offset, 0);
     }
 }
@@ -145,6 +145,20 @@ TEST_P(Discovery, GcInfoHoldsTheGeometry) {
     EXPECT_EQ(field(11), profile.gc.wave_size);
     EXPECT_EQ(field(12), profile.gc.max_waves_per_simd);
     EXPECT_EQ(field(14), profile.gc.lds_size_kib);
+}
+
+/// amdgpu_discovery_get_vcn_info().
+TEST_P(Discovery, NoCodecIsFusedOff) {
+    const std::size_t table = header.table_list[3].offset;
+    const auto info = binary.at<gpu_info_header>(table);
+    EXPECT_EQ(info.table_id, 0x004e4356u);
+    EXPECT_EQ(info.version_major, 1);
+    EXPECT_EQ(info.size, header.table_list[3].size);
+    EXPECT_EQ(info.size, 12u + 4 + 4 * 16 + 16);  // struct vcn_info_v1_0
+    EXPECT_EQ(binary.at<uint32_t>(table + sizeof info), profile.working(HwId::VCN).size());
+    for (unsigned instance = 0; instance < 4; ++instance) {
+        EXPECT_EQ(binary.at<uint32_t>(table + sizeof info + 4 + 16 * instance + 4), 0u);
+    }
 }
 
 TEST_P(Discovery, NothingIsHarvested) {

@@ -74,6 +74,13 @@ constexpr std::size_t resp_status = 0, resp_session_id = 1, resp_fw_addr_lo = 2,
 
 constexpr uint32_t tmr_bytes = 16u << 20;
 
+// struct psp_gfx_cmd_load_ip_fw, in dwords.
+constexpr std::size_t ip_fw_addr = 0, ip_fw_size = 2, ip_fw_type = 3;
+constexpr uint32_t GFX_FW_TYPE_VCN0_RAM = 49, GFX_FW_TYPE_VCN1_RAM = 50;
+// What is no register in an image for the SRAM of a VCN: its value says for which AID it is.
+constexpr uint32_t select_aid = 0xdeadbeef;
+constexpr std::size_t sram_dwords = 512;  // the driver has room for 128
+
 /// Where the response to a command begins on Surface::firmware, which the SMU shares.
 constexpr uint32_t response_place(uint32_t command) {
     return (command & 0xff) << 8;
@@ -261,6 +268,9 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
         case GFX_CMD_ID_LOAD_IP_FW:
             response[resp_fw_addr_lo] = payload[0];  // it stays where it is
             response[resp_fw_addr_hi] = payload[1];
+            if (!load_ip_firmware(payload)) {
+                response[resp_status] = TEE_ERROR_BAD_PARAMETERS;
+            }
             break;
         case GFX_CMD_ID_LOAD_TOC: response[resp_tmr_size] = tmr_bytes; break;
         case GFX_CMD_ID_PROG_REG: program_register(payload[1], payload[0]); break;
@@ -282,6 +292,31 @@ void Psp::execute(std::array<uint32_t, command_dwords>& command) {
             response[resp_status] = PSP_ERR_UNKNOWN_COMMAND;
             break;
     }
+}
+
+/// False when an image for SRAM is out of reach, too long, or for an instance that is not there.
+/// Of other firmware it does not matter what it is.
+bool Psp::load_ip_firmware(std::span<const uint32_t> payload) {
+    const uint32_t type = payload[ip_fw_type];
+    if (type != GFX_FW_TYPE_VCN0_RAM && type != GFX_FW_TYPE_VCN1_RAM) {
+        return true;
+    }
+    std::array<uint32_t, sram_dwords> image{};
+    const std::size_t dwords = payload[ip_fw_size] / sizeof(uint32_t);
+    if (!context_.load_vcn_sram || dwords > image.size()) {
+        return false;
+    }
+    auto pairs = std::span(image).first(dwords);
+    if (!context_.memory.read(Hub::mm, 0, join(payload, ip_fw_addr),
+                              std::as_writable_bytes(pairs))) {
+        return false;
+    }
+    unsigned instance = type - GFX_FW_TYPE_VCN0_RAM;
+    if (pairs.size() >= 2 && pairs[0] == select_aid) {
+        instance = pairs[1];
+        pairs = pairs.subspan(2);
+    }
+    return context_.load_vcn_sram(instance, pairs);
 }
 
 /// Only in a hive does it matter which application it is: its image says so.

@@ -37,6 +37,9 @@ public:
         Mutator& mutator;
         /// As many compute partitions; false: it cannot be. Null: nothing is divided.
         std::function<bool(uint32_t)> divide = nullptr;
+        /// An image for the SRAM of a VCN instance, which DPG loads: Engines::load_vcn_sram().
+        /// Null: there is no VCN.
+        std::function<bool(unsigned, std::span<const uint32_t>)> load_vcn_sram = nullptr;
     };
 
     explicit Psp(Context context);
@@ -73,6 +76,7 @@ private:
     void run_frame(uint64_t address);
     void load(std::span<const uint32_t> payload, std::span<uint32_t> response);
     void execute(std::array<uint32_t, command_dwords>& command);
+    bool load_ip_firmware(std::span<const uint32_t> payload);
     Session load_application(std::span<const uint32_t> payload);
     bool run_application(const Session& session, uint32_t command);
     void program_register(uint32_t id, uint32_t value);

@@ -79,7 +79,12 @@ protected:
     int mode1 = 0;
     Mutator mutator;
     EngineScheduler engines;
-    Psp psp{{profile, registers, memory, engines, [this] { ++mode1; }, mutator}};
+    std::vector<std::pair<unsigned, std::vector<uint32_t>>> srams;  // instance, image
+    Psp psp{{profile, registers, memory, engines, [this] { ++mode1; }, mutator, nullptr,
+             [this](unsigned instance, std::span<const uint32_t> pairs) {
+                 srams.emplace_back(instance, std::vector(pairs.begin(), pairs.end()));
+                 return instance < 2;
+             }}};
     uint32_t next = 0, fences = 0;
 };
 
@@ -116,6 +121,36 @@ TEST_F(PspTest, CommandsGetResponseAndFence) {
     ASSERT_TRUE(submit(0x20));  // LOAD_TOC
     EXPECT_GT(response(4), 0u);
     EXPECT_EQ(psp.commands(), 2u);
+}
+
+/// amdgpu_vcn_psp_update_sram(): VCN 3 has a type for each instance, later ones say it in front.
+TEST_F(PspTest, ImagesForTheSramOfVcnAreHandedOn) {
+    constexpr uint32_t image = 0x30000, vcn0_ram = 49, vcn1_ram = 50;
+    start_sos();
+    create_ring();
+    const auto put = [&](std::initializer_list<uint32_t> dwords) {
+        uint32_t offset = 0;
+        for (const uint32_t dword : dwords) {
+            memory.put<uint32_t>(image + 4 * offset++, dword);
+        }
+    };
+    const auto load = [&](uint32_t dwords, uint32_t type) {
+        EXPECT_TRUE(submit(0x6, {image, 0, dwords * 4, type}));
+        return response(0);
+    };
+    put({7, 70, 8, 80});
+    EXPECT_EQ(load(4, vcn1_ram), 0u);
+    put({0xdeadbeef, 1, 9, 90});
+    EXPECT_EQ(load(4, vcn0_ram), 0u);
+    using Sram = std::pair<unsigned, std::vector<uint32_t>>;
+    EXPECT_EQ(srams, (std::vector<Sram>{{1, {7, 70, 8, 80}}, {1, {9, 90}}}));
+    put({0xdeadbeef, 2, 9, 90});
+    EXPECT_NE(load(4, vcn0_ram), 0u) << "no such instance";
+    srams.clear();
+    EXPECT_NE(load(513, vcn0_ram), 0u) << "too long";
+    ASSERT_TRUE(submit(0x6, {0xfffff000, 7, 16, vcn0_ram}));
+    EXPECT_NE(response(0), 0u) << "out of reach";
+    EXPECT_TRUE(srams.empty());
 }
 
 TEST_F(PspTest, SessionsAreKnownUntilUnloaded) {

@@ -39,6 +39,7 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_QueryValidMcaCeCount = 0x3A,
     PPSMC_MSG_McaBankCeDumpDW = 0x3B,
     PPSMC_MSG_ResetSDMA = 0x4D,
+    PPSMC_MSG_ResetVCN = 0x5B,
 };
 
 enum PpsmcResetType : uint32_t {
@@ -97,6 +98,7 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_QueryValidMcaCeCount: return context_.ras.corrected().query();
         case PPSMC_MSG_McaBankCeDumpDW: return context_.ras.corrected().dump(argument);
         case PPSMC_MSG_ResetSDMA: return done(reset_sdma(argument));
+        case PPSMC_MSG_ResetVCN: return done(reset_vcn(argument));
         default: return 0;  // settings without an effect here
     }
 }
@@ -121,6 +123,15 @@ bool Smu::reset_sdma(uint32_t instances) {
         return false;
     }
     context_.sdma_reset(instances);
+    return true;
+}
+
+bool Smu::reset_vcn(uint32_t instances) {
+    const auto count = std::ranges::count(context_.profile.ips, HwId::VCN, &IpInstance::hw_id);
+    if (instances == 0 || instances >> count != 0) {
+        return false;
+    }
+    context_.vcn_reset(instances);
     return true;
 }
 

@@ -32,6 +32,7 @@ public:
         std::function<void()> mode1_reset;         // the whole ASIC; may be carried out later
         std::function<void()> mode2_reset;         // GC and SDMA; may be carried out later
         std::function<void(uint32_t)> sdma_reset;  // mask of instances; may be carried out later
+        std::function<void(uint32_t)> vcn_reset;   // likewise
         std::function<uint64_t()> gpu_clock;
         Mutator& mutator;
     };
@@ -41,6 +42,8 @@ public:
 protected:
     std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
     const Context& context() const { return context_; }
+    /// False: not all of the mask is there, or it is empty.
+    bool reset_vcn(uint32_t instances);
 
 private:
     std::optional<uint32_t> answer_dpm_frequency(uint32_t argument) const;

@@ -24,6 +24,10 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetMaxDpmFreq = 0x1E,
     PPSMC_MSG_GetDpmFreqByIndex = 0x1F,
     PPSMC_MSG_GetDcModeMaxDpmFreq = 0x26,
+    PPSMC_MSG_PowerUpVcn = 0x2A,
+    PPSMC_MSG_PowerDownVcn = 0x2B,
+    PPSMC_MSG_PowerUpJpeg = 0x2C,
+    PPSMC_MSG_PowerDownJpeg = 0x2D,
     PPSMC_MSG_Mode1Reset = 0x30,
     PPSMC_MSG_GetPptLimit = 0x33,
 };
@@ -40,9 +44,9 @@ enum Ppclk : uint32_t { PPCLK_GFXCLK = 0, PPCLK_SOCCLK = 1, PPCLK_UCLK = 2, PPCL
 constexpr uint32_t firmware_version = 0x003a2900;
 constexpr uint32_t driver_interface_version = 0x40;
 
-// FEATURE_*_BIT of what runs: DPM of all clocks but the display's, deep sleep, PPT, TDC, FW_CTF;
-// THERMAL, DF_CSTATE. No GFXOFF, no BACO, no fan.
-constexpr uint32_t features_low = 0x8302f0fb;
+// FEATURE_*_BIT of what runs: DPM of all clocks but the display's, deep sleep, MM_DPM_PG, PPT, TDC,
+// FW_CTF; THERMAL, DF_CSTATE. No GFXOFF, no BACO, no fan.
+constexpr uint32_t features_low = 0x8342f0fb;
 constexpr uint32_t features_high = 0x00002002;
 
 constexpr uint32_t power_limit_watts = 300;
@@ -94,8 +98,10 @@ SmuMetrics idle_metrics() {
 
 }  // namespace
 
-Smu11::Smu11(Context context, std::function<void()> mode1_reset)
-    : SmuMailbox(context), mode1_reset_(std::move(mode1_reset)) {}
+Smu11::Smu11(Context context, std::function<void()> mode1_reset, VideoPower video_power)
+    : SmuMailbox(context),
+      mode1_reset_(std::move(mode1_reset)),
+      video_power_(std::move(video_power)) {}
 
 std::optional<uint32_t> Smu11::answer(uint32_t message, uint32_t argument) {
     const uint32_t clock = argument >> 16, level = argument & 0xffff;
@@ -117,6 +123,10 @@ std::optional<uint32_t> Smu11::answer(uint32_t message, uint32_t argument) {
                 return dpm_levels;
             }
             return level < dpm_levels ? std::optional(megahertz(clock, level)) : std::nullopt;
+        case PPSMC_MSG_PowerUpVcn: video_power_.vcn(clock, true); return 0;
+        case PPSMC_MSG_PowerDownVcn: video_power_.vcn(clock, false); return 0;
+        case PPSMC_MSG_PowerUpJpeg: video_power_.jpeg(true); return 0;
+        case PPSMC_MSG_PowerDownJpeg: video_power_.jpeg(false); return 0;
         case PPSMC_MSG_Mode1Reset: mode1_reset_(); return 0;
         case PPSMC_MSG_GetPptLimit: return power_limit_watts;
         default: return 0;  // settings without an effect here

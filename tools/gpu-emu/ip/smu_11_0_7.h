@@ -15,14 +15,21 @@ namespace gpuemu {
 
 class Smu11 : public SmuMailbox {
 public:
+    /// The video engines on or off: a VCN instance without JPEG, and all of JPEG.
+    struct VideoPower {
+        std::function<void(unsigned instance, bool on)> vcn;
+        std::function<void(bool on)> jpeg;
+    };
+
     /// `mode1_reset`: of the whole ASIC; may be carried out later.
-    Smu11(Context context, std::function<void()> mode1_reset);
+    Smu11(Context context, std::function<void()> mode1_reset, VideoPower video_power);
 
 private:
     std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
     bool transfer_to_dram(uint32_t table);
 
     std::function<void()> mode1_reset_;
+    VideoPower video_power_;
 };
 
 }  // namespace gpuemu

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
 #include "gpu-emu/testing/test_memory.h"
 
@@ -42,8 +44,36 @@ protected:
     Mutator mutator;
     int resets = 0;
     uint32_t result = 0;
-    Smu11 smu{{profile, registers, memory, mutator}, [this] { ++resets; }};
+    struct Vcn {
+        unsigned instance;
+        bool on;
+    };
+    std::vector<Vcn> vcn;
+    std::vector<bool> jpeg;
+    Smu11 smu{{profile, registers, memory, mutator},
+              [this] { ++resets; },
+              {[this](unsigned instance, bool on) {
+                   vcn.push_back({instance, on});
+               },
+               [this](bool on) { jpeg.push_back(on); }}};
 };
+
+/// sienna_cichlid_dpm_set_vcn_enable() and _jpeg_enable(), which first ask whether the feature
+/// runs.
+TEST_F(Smu11Test, SwitchesTheVideoEngines) {
+    EXPECT_EQ(send(0xC), ok);
+    EXPECT_EQ(result >> 22 & 1, 1u) << "FEATURE_MM_DPM_PG";
+    EXPECT_EQ(send(0x2A, 0x10000), ok);
+    EXPECT_EQ(send(0x2B, 0), ok);
+    ASSERT_EQ(vcn.size(), 2u);
+    EXPECT_EQ(vcn[0].instance, 1u);
+    EXPECT_TRUE(vcn[0].on);
+    EXPECT_EQ(vcn[1].instance, 0u);
+    EXPECT_FALSE(vcn[1].on);
+    EXPECT_EQ(send(0x2C), ok);
+    EXPECT_EQ(send(0x2D), ok);
+    EXPECT_EQ(jpeg, (std::vector<bool>{true, false}));
+}
 
 TEST_F(Smu11Test, SaysThatItRuns) {
     EXPECT_EQ(registers.read_far(0x3b10024) & 1, 1u);  // smu_v11_0_check_fw_status()

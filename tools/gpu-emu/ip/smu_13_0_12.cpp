@@ -21,7 +21,11 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetMaxGfxDpmFreq = 0x33,
     PPSMC_MSG_GetStaticMetricsTable = 0x59,
     PPSMC_MSG_GetSystemMetricsTable = 0x5C,
+    PPSMC_MSG_ResetVCN = 0x5E,
 };
+
+// What Smu takes for its own ResetVCN is no message here.
+constexpr uint32_t not_reset_vcn = 0x5B;
 
 // Program 4, 86.16.0: with everything that smu_v13_0_12_init_caps() knows.
 constexpr uint32_t firmware_version = 0x04561000;
@@ -133,6 +137,8 @@ std::optional<uint32_t> Smu13_0_12::answer(uint32_t message, uint32_t argument) 
         case PPSMC_MSG_GetMaxGfxDpmFreq: return max_gfx_mhz;
         case PPSMC_MSG_GetStaticMetricsTable: return done(write_static_metrics());
         case PPSMC_MSG_GetSystemMetricsTable: return done(write_system_metrics());
+        case PPSMC_MSG_ResetVCN: return done(reset_vcn(argument));
+        case not_reset_vcn: return std::nullopt;
         default: return Smu::answer(message, argument);
     }
 }

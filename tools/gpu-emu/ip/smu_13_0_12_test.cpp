@@ -61,9 +61,10 @@ protected:
     Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
     Mutator mutator;
-    std::vector<uint32_t> sdma_resets;
+    std::vector<uint32_t> sdma_resets, vcn_resets;
     Smu13_0_12 smu{{profile, registers, memory, eeprom, ras, [] {}, [] {},
                     [this](uint32_t instances) { sdma_resets.push_back(instances); },
+                    [this](uint32_t instances) { vcn_resets.push_back(instances); },
                     [] { return uint64_t{1000}; }, mutator}};
     uint32_t result = 0;
 };
@@ -88,6 +89,13 @@ TEST_F(Smu13_0_12Test, WhatIsNotDifferentIsThatOf13_0_6) {
     EXPECT_EQ(result, 42u);
     EXPECT_EQ(send(0x4D, 1u << 1), ok);
     EXPECT_EQ(sdma_resets, std::vector<uint32_t>{2});
+}
+
+TEST_F(Smu13_0_12Test, ResetsVcnByAnotherNumber) {
+    EXPECT_EQ(send(0x5E, 1), ok);
+    EXPECT_EQ(vcn_resets, std::vector<uint32_t>{1});
+    EXPECT_NE(send(0x5B, 1), ok);
+    EXPECT_EQ(vcn_resets.size(), 1u);
 }
 
 TEST_F(Smu13_0_12Test, StaticTableIsThePowerPlayTableAndTheFru) {

@@ -57,10 +57,11 @@ protected:
     Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
     int mode1 = 0, mode2 = 0;
-    std::vector<uint32_t> sdma_resets;
+    std::vector<uint32_t> sdma_resets, vcn_resets;
     Mutator mutator;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
              [this](uint32_t instances) { sdma_resets.push_back(instances); },
+             [this](uint32_t instances) { vcn_resets.push_back(instances); },
              [] { return uint64_t{1000}; }, mutator}};
     uint32_t result = 0;
 };
@@ -157,6 +158,10 @@ TEST_F(SmuTest, SdmaInstancesAreResetOneByOne) {
     EXPECT_EQ(send(0x4D, 1u << 2), failed);  // there are two
     EXPECT_EQ(send(0x4D, ~0u), failed);
     EXPECT_EQ(sdma_resets.size(), 1u);
+    EXPECT_EQ(send(0x5B, 1), ok);  // ResetVCN
+    EXPECT_EQ(vcn_resets, std::vector<uint32_t>{1});
+    EXPECT_EQ(send(0x5B, 2), failed) << "there is one";
+    EXPECT_EQ(vcn_resets.size(), 1u);
 }
 
 TEST_F(SmuTest, AHostileFirmwareLiesInArgumentResultAndTables) {

@@ -43,6 +43,14 @@ void ConfigSpace::set_bar(unsigned index, uint64_t bytes, bool is64, bool prefet
     reset();
 }
 
+void ConfigSpace::set_rom(uint64_t bytes) {
+    if (bytes < 2048 || !std::has_single_bit(bytes) || bytes > (1u << 24)) {
+        throw std::invalid_argument("config space: impossible ROM");
+    }
+    rom_writable_ = static_cast<uint32_t>(~(bytes - 1)) | PCI_ROM_ADDRESS_ENABLE;
+    reset();
+}
+
 void ConfigSpace::read(uint64_t offset, std::span<std::byte> out) const {
     for (std::byte& byte : out) {
         byte = offset < size ? std::byte{value_[offset]} : std::byte{0xff};
@@ -92,6 +100,7 @@ void ConfigSpace::reset() {
     }
     set(PCI_SUBSYSTEM_VENDOR_ID, 2, identity_.subsystem_vendor);
     set(PCI_SUBSYSTEM_ID, 2, identity_.subsystem);
+    set(PCI_ROM_ADDRESS, 4, 0, rom_writable_);
     set(PCI_CAPABILITY_LIST, 1, pm_cap);
     set(PCI_INTERRUPT_LINE, 1, 0, 0xff);
     set(PCI_INTERRUPT_PIN, 1, 1);  // INTA

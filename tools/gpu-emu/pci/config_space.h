@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the 4 KiB configuration space of a PCI Express endpoint: header with self-sizing BARs,
 // power management, PCI Express (gen 4 x16, function-level reset), MSI (64 bit, one vector) and one
-// vendor-specific extended capability. Thread: device loop only. Does not model: expansion ROM,
-// MSI-X (stock QEMU aborts when such a vfio-user device is unplugged), AER, that a function in
-// D3hot does not answer (PMCSR's PowerState can be written and read).
+// vendor-specific extended capability. Thread: device loop only. Does not model: MSI-X (stock QEMU
+// aborts when such a vfio-user device is unplugged), AER, that a function in D3hot does not answer
+// (PMCSR's PowerState can be written and read).
 #pragma once
 
 #include <array>
@@ -34,6 +34,10 @@ public:
     /// Throws std::invalid_argument (start-up).
     void set_bar(unsigned index, uint64_t bytes, bool is64, bool prefetchable);
 
+    /// Declares the expansion ROM: `bytes` a power of two of at least 2048. Throws
+    /// std::invalid_argument (start-up).
+    void set_rom(uint64_t bytes);
+
     /// Any offset and length; what lies beyond the space reads as ones and takes no writes.
     void read(uint64_t offset, std::span<std::byte> out) const;
     void write(uint64_t offset, std::span<const std::byte> in);
@@ -58,6 +62,7 @@ private:
     Identity identity_;
     std::function<void()> on_flr_;
     std::array<Bar, bar_count> bars_{};
+    uint32_t rom_writable_ = 0;
     std::array<uint8_t, size> value_{};
     std::array<uint8_t, size> writable_{};         // 1: bit takes what is written
     std::array<uint8_t, size> write_one_clear_{};  // 1: bit is cleared by writing one

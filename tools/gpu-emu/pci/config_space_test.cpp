@@ -69,6 +69,19 @@ TEST_F(ConfigSpaceTest, HeaderIdentifiesTheFunction) {
     EXPECT_EQ(get(0x30, 4), 0u) << "no expansion ROM";
 }
 
+TEST_F(ConfigSpaceTest, AnExpansionRomSaysItsSizeAndCanBeEnabled) {
+    space.set_rom(8192);
+    EXPECT_EQ(get(0x30, 4), 0u);
+    put(0x30, 4, 0xffffffff);
+    EXPECT_EQ(get(0x30, 4), 0xffffe001u);
+    put(0x30, 4, 0xfe000001);
+    EXPECT_EQ(get(0x30, 4), 0xfe000001u);
+    space.reset();
+    EXPECT_EQ(get(0x30, 4), 0u);
+    EXPECT_THROW(space.set_rom(1024), std::invalid_argument);
+    EXPECT_THROW(space.set_rom(6144), std::invalid_argument);
+}
+
 TEST_F(ConfigSpaceTest, IdentityTakesNoWrites) {
     put(0x00, 4, 0xffffffff);
     put(0x08, 4, 0xffffffff);

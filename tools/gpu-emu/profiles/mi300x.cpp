@@ -23,6 +23,9 @@ std::vector<IpInstance> ip_table() {
         {HwId::HDP, 0, 4, 4, 2, 0, {0xF20, 0x0240A400}},
         {HwId::SDMA0, 0, 4, 4, 2, 0, {0x1260}},
         {HwId::SDMA0, 1, 4, 4, 2, 0, {0x1860}},
+        // jpeg_v4_0_3.c counts from one segment into the other, SOC15_DPG_MODE_OFFSET() knows the
+        // second.
+        {HwId::VCN, 0, 4, 0, 3, 0, {0x7800, 0x7E00, 0x02403000}},
         // nbio_v7_9.c uses segment 8: a shorter list would make the driver read its neighbour. The
         // sub-revision is the revision id of a virtual function.
         {HwId::NBIF,
@@ -78,6 +81,7 @@ Profile make_mi300x() {
     profile.description = "AMD Instinct MI300X, bare metal, one XCC (gfx 9.4.3)";
     profile.device_id = 0x74a1;
     profile.subsystem_id = 0x74a1;
+    profile.video_bios = profile.rom_bar = true;
     profile.ras_capabilities = ras_blocks | ras_poison_mode;
     return profile;
 }

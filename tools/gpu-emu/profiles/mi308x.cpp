@@ -18,7 +18,7 @@ constexpr uint32_t ras_poison_mode = 1u << 24;
 /// far as packets reach: SDMA and PM4 name registers below dword 2^18.
 std::vector<IpInstance> ip_table() {
     constexpr uint32_t xcc_block = 0x10000;
-    constexpr uint32_t mmhub_base[aids] = {0x18000, 0x28000, 0x38000, 0x8000};
+    constexpr uint32_t mmhub_base[aids] = {0x18000, 0x28000, 0x38000, 0x36000};
     constexpr uint32_t sdma_base[aids] = {0x3400, 0x23400, 0x24c00, 0x26400}, sdma_dwords = 0x600;
 
     // Each row: hardware id, instance, version, sub-revision, bases of segments 0, 1, ...
@@ -55,6 +55,10 @@ std::vector<IpInstance> ip_table() {
              0,
              1,
              {0x0, 0x14, 0xD20 + other, 0x10400, 0x0241B000, 0x04040000, 0x0, 0x0, 0x05000000}});
+        // Where mi300x.cpp has it. Nothing but its own packets names the registers of a VCN.
+        const uint32_t vcn = aid == 0 ? 0 : 0x40000 + 0x10000u * (aid - 1);
+        ips.push_back(
+            {HwId::VCN, aid, 4, 0, 3, 0, {vcn + 0x7800, vcn + 0x7E00, 0x02403000 + 0x100u * aid}});
         for (uint8_t sdma = 0; sdma < sdma_per_aid; ++sdma) {
             ips.push_back({HwId::SDMA0,
                            static_cast<uint8_t>(aid * sdma_per_aid + sdma),
@@ -80,6 +84,7 @@ Profile make_mi308x() {
     profile.description = "AMD Instinct MI308X, four XCCs in one to four partitions (gfx 9.4.3)";
     profile.device_id = 0x74a2;
     profile.subsystem_id = 0x74a2;
+    profile.video_bios = profile.rom_bar = true;
     // A quarter has to hold the page tables that KFD sets aside for all VRAM, and what is pinned.
     profile.vram_bytes = 4ull << 30;
     profile.ras_capabilities = ras_blocks | ras_poison_mode;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: AMD Instinct MI308X: four XCCs that are joined to one, two or four compute partitions.
 // Thread: immutable after construction.
-// Does not model: memory partitions (NPS1 only), VCN, XGMI links; VRAM has 4 GiB instead of 192.
+// Does not model: memory partitions (NPS1 only), XGMI links; VRAM has 4 GiB instead of 192.
 #pragma once
 
 #include "gpu-emu/profiles/profile.h"

@@ -26,6 +26,7 @@ std::vector<IpInstance> ip_table() {
         {HwId::HDP, 0, 4, 4, 5, 0, {0xF20, 0x0240A400}},
         {HwId::SDMA0, 0, 4, 4, 5, 0, {0x1260}},
         {HwId::SDMA0, 1, 4, 4, 5, 0, {0x1860}},
+        {HwId::VCN, 0, 5, 0, 1, 0, {0x7800, 0x7E00, 0x02403000}},
         {HwId::NBIF,
          0,
          7,
@@ -54,6 +55,7 @@ Profile make_mi350x() {
     profile.description = "AMD Instinct MI350X, bare metal, one XCC (gfx 9.5.0)";
     profile.device_id = 0x75a0;
     profile.subsystem_id = 0x75a0;
+    profile.video_bios = profile.rom_bar = true;
     profile.ras_capabilities = ras_blocks | ras_poison_mode;
     profile.gc = {.shader_engines = 4,
                   .cu_per_sh = 8,

@@ -21,6 +21,8 @@ std::vector<IpInstance> ip_table() {
         {HwId::SDMA1, 0, 5, 2, 0, 0, gc},
         {HwId::SDMA2, 0, 5, 2, 0, 0, gc},
         {HwId::SDMA3, 0, 5, 2, 0, 0, gc},
+        {HwId::VCN, 0, 3, 0, 0, 0, {0x7800, 0x7E00, 0x02403000}},
+        {HwId::VCN, 1, 3, 0, 0, 0, {0x7B00, 0x12000, 0x02445000}},
         {HwId::NBIF, 0, 3, 3, 1, 0, {0x0, 0x14, 0xD20, 0x10400, 0x0241B000, 0x04040000}},
         {HwId::MP0, 0, 11, 0, 7, 0, mp},
         {HwId::MP1, 0, 11, 0, 7, 0, mp},

@@ -2,8 +2,8 @@
 // Purpose: AMD Radeon PRO V620 (Navi 21, gfx 10.3.0): a board with graphics rings and without a
 // display.
 // Thread: immutable after construction.
-// Does not model: display, VCN and JPEG (not in the IP list, so that the driver does not look for
-// them), its virtual functions, the HDMI audio function of its siblings.
+// Does not model: display (not in the IP list, so that the driver does not look for it), its
+// virtual functions, the HDMI audio function of its siblings.
 #pragma once
 
 #include "gpu-emu/profiles/profile.h"

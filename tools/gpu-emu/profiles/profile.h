@@ -18,6 +18,7 @@ enum class HwId : uint16_t {
     THM = 3,
     SMUIO = 4,
     GC = 11,
+    VCN = 12,
     MMHUB = 34,
     ATHUB = 35,
     OSSSYS = 40,
@@ -72,6 +73,7 @@ struct Profile {
     uint32_t ras_capabilities = 0;           // MP0 C2PMSG_127
     bool virtual_function = false;  // SR-IOV VF: host mailbox, RLCG, ATOM image, PF2VF block
     bool video_bios = false;        // the board has a ROM with one, and it has run
+    bool rom_bar = false;           // that can be read through an expansion ROM BAR
     HiveSeat hive{};                // the node is the board's, not the table's
     GcInfo gc{};
     ProductInfo product;

@@ -10,7 +10,14 @@ namespace gpuemu::nbio_2_3 {
 
 inline constexpr Reg mmRCC_DEV0_EPF0_STRAP0{0x0011, 2};
 
-// What the video BIOS leaves for the driver (ATOM_S7 of include/atombios.h).
+// Doorbells of a VCN instance, in dwords of the doorbell BAR. The second is in nbio_v2_3.c.
+inline constexpr Reg mmBIF_MMSCH0_DOORBELL_RANGE{0x01d3, 2};
+inline constexpr Reg mmBIF_MMSCH1_DOORBELL_RANGE{0x01d8, 2};
+using BIF_MMSCH_DOORBELL_RANGE__OFFSET = Field<11, 2>;
+using BIF_MMSCH_DOORBELL_RANGE__SIZE = Field<20, 16>;
+
+// What the video BIOS leaves for the driver (ATOM_S7 of include/atombios.h). NBIO 7.9.0 has them
+// there, too.
 inline constexpr Reg mmBIOS_SCRATCH_0{0x0038, 1};
 inline constexpr Reg mmBIOS_SCRATCH_7{0x003f, 1};
 using ATOM_S7_ASIC_INIT_COMPLETE = Field<9, 9>;
