@@ -199,7 +199,6 @@ Step VcnEngine::step(VideoRing& ring, Budget& budget) {
 
 /// A ring that the firmware fetches. Its buffers are no packets: VcnSessions reads them.
 Step VcnEngine::firmware_step(VideoRing& ring, Budget& budget) {
-    budget.packets -= 1;
     std::array<uint32_t, 5> packet{};
     if (!ring.stream.fetch(context_.memory, layout_.place.hub, 0, std::span(packet).first(1))) {
         return Step::wait;
@@ -213,7 +212,11 @@ Step VcnEngine::firmware_step(VideoRing& ring, Budget& budget) {
         return Step::wait;
     }
     const uint32_t epoch = ring.epoch();
+    const int packets = budget.packets;
     const Step result = execute(ring, whole, budget);
+    if (budget.packets == packets) {
+        budget.packets -= 1;  // a buffer has paid for each of its packages
+    }
     if (result == Step::done && ring.epoch() == epoch) {
         ring.progress = 0;
         ring.stream.skip(dwords);
@@ -259,16 +262,11 @@ Step VcnEngine::trap(const VideoRing& ring) {
 Step VcnEngine::rbc_step(VideoRing& ring, Budget& budget) {
     std::array<uint32_t, 1> header{};
     if (!ring.stream.fetch(context_.memory, layout_.place.hub, 0, header)) {
-        if (!ring.stream.in_ib()) {
-            return Step::wait;
-        }
-        unhandled_.note("vcn_indirect_buffer_fault", PACKET_TYPE0);
-        ring.stream.leave_ib();
-        return Step::done;
+        return fetch_failed(ring);
     }
-    budget.packets -= 1;
     const uint32_t type = PACKET_TYPE::get(header[0]);
     if (type != PACKET_TYPE0) {
+        budget.packets -= 1;
         if (type != PACKET_TYPE2) {
             unhandled_.note("vcn_unknown_packet", static_cast<uint8_t>(type));
         }
@@ -279,12 +277,14 @@ Step VcnEngine::rbc_step(VideoRing& ring, Budget& budget) {
     if (count + 1 > ring.stream.available()) {
         return ring.stream.drop_if_endless(count + 1) ? Step::done : Step::wait;
     }
-    enter_behind_.reset();
+    if (ring.progress == 0) {
+        enter_behind_.reset();
+    }
     const uint32_t epoch = ring.epoch();
     while (ring.progress < count) {
         std::array<uint32_t, 1> value{};
         if (!ring.stream.fetch(context_.memory, layout_.place.hub, 1 + ring.progress, value)) {
-            return Step::wait;
+            return fetch_failed(ring);
         }
         const auto reg = PACKET0_REG::get(header[0]) + static_cast<uint32_t>(ring.progress);
         const Step result = rbc_write(ring, reg, value[0]);
@@ -302,6 +302,17 @@ Step VcnEngine::rbc_step(VideoRing& ring, Budget& budget) {
     if (enter_behind_) {
         ring.stream.enter(*enter_behind_);
     }
+    return Step::done;
+}
+
+/// A buffer out of reach is given up; a ring is tried again.
+Step VcnEngine::fetch_failed(VideoRing& ring) {
+    if (!ring.stream.in_ib()) {
+        return Step::wait;
+    }
+    unhandled_.note("vcn_indirect_buffer_fault", PACKET_TYPE0);
+    ring.stream.leave_ib();
+    ring.progress = 0;
     return Step::done;
 }
 

@@ -68,6 +68,7 @@ private:
     Step fence(const VideoRing& ring, uint64_t address, uint32_t value);
     Step trap(const VideoRing& ring);
     Step rbc_step(VideoRing& ring, Budget& budget);
+    Step fetch_failed(VideoRing& ring);
     Step rbc_write(VideoRing& ring, uint32_t reg, uint32_t value);
     Step gpcom(const VideoRing& ring, uint32_t command);
     Step write_register(const VideoRing& ring, uint32_t address, uint32_t value);

@@ -331,6 +331,26 @@ TEST_F(Vcn3Test, AUsersBufferReachesNoRegisterAndGivesNoOrders) {
     EXPECT_EQ(engine.unhandled_packets().count("vcn_command_refused", 4), 1u);
 }
 
+TEST_F(Vcn3Test, ABufferThatBreaksOffInAPacketIsGivenUp) {
+    start();
+    memory.break_page(2, 0x5000);
+    memory.put(0x4ffc, {scratch8 | 3u << 16}, 2);  // PACKET0 of four, which lie behind the break
+    put({{ib_vmid, 2}, {ib_bar_low, 0x4ffc}, {ib_bar_high, 0}, {ib_size, 5}, {scratch9, 8}});
+    EXPECT_EQ(submit(), Engine::Turn::idle);
+    EXPECT_EQ(reg(Reg{0x001d, 1}), 8u);
+    EXPECT_EQ(engine.unhandled_packets().count("vcn_indirect_buffer_fault", 0), 1u);
+}
+
+TEST_F(Vcn3Test, ALongPacketTakesSeveralTurnsAndKeepsItsBuffer) {
+    start();
+    memory.put(ib, {context_id, 5}, 0);
+    put({{ib_bar_low, ib}, {ib_bar_high, 0}, {ib_vmid, 0}});
+    ring.put({ib_size | 1u << 16, 2, 0});  // PACKET0 of two from IB_SIZE on
+    EXPECT_TRUE(engine.ring_doorbell(doorbells, static_cast<uint32_t>(ring.wptr())));
+    EXPECT_EQ(run({.packets = 1, .bytes = 4096}), Engine::Turn::idle);
+    EXPECT_EQ(reg(vcn_3_0_0::mmUVD_CONTEXT_ID), 5u);
+}
+
 /// "Only set DPG pause for VCN3 or below" (amdgpu_vcn_ring_begin_use()).
 TEST_F(Vcn3Test, EncodingRingsAreLookedAtWhilePaused) {
     using namespace vcn_3_0_0;

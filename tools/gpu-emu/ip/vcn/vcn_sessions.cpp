@@ -14,6 +14,7 @@ using namespace vcn_packets;
 namespace {
 
 constexpr uint32_t package_header_bytes = 8;
+constexpr int64_t package_read_bytes = 64;  // of a package and what it points to, at most
 
 }  // namespace
 
@@ -46,7 +47,7 @@ Step VcnSessions::run(const Port& port, const PacketStream::Ib& ib, bool names_e
         }
         progress += bytes / 4;
         budget.packets -= 1;
-        budget.bytes -= bytes;
+        budget.bytes -= package_read_bytes;
         if (budget.spent() && progress < ib.dwords) {
             return Step::again;
         }
