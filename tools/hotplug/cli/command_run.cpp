@@ -32,7 +32,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The ids of the rows that were red in the folder's results.json.
+/// The names of the rows that were red in the folder's results.json.
 hp::Result<std::vector<std::string>> failed_rows(const fs::path& results) {
     const fs::path file = results / "results.json";
     std::ifstream in(file);
@@ -211,8 +211,8 @@ hp::Result<Quarantine> load_quarantine(const RunOptions& options,
     });
 }
 
-/// Reports that were asked for beside those of the results folder.
-/// `source` is read when they are written.
+/// Reports that were asked for beside those of the results folder. `source` is read when they are
+/// written.
 std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSource& source) {
     std::vector<ReportFile> more;
     if (!options.ktap.empty() && options.ktap != "-") {
@@ -227,6 +227,29 @@ std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSourc
                         }});
     }
     return more;
+}
+
+hp::Result<CommandStatus> status_of(const RunReport& report, const RunOptions& options,
+                                    const ExpectedSource& expected) {
+    if (report.info.interrupted) {
+        return kExitInterrupted;
+    }
+    const RunVerdict verdict = verdict_of(report);
+    if (verdict == RunVerdict::error) {
+        return hp::fail(first_error(report.integrity));
+    }
+    if (options.update_expected) {
+        const auto file = expected.update(report.rows);
+        if (!file) {
+            return tl::unexpected(file.error());
+        }
+        fmt::print(stderr, "wrote {}\n", file->string());
+        return kExitPass;
+    }
+    if (only_out_of_time(report)) {
+        return kExitOutOfTime;
+    }
+    return verdict == RunVerdict::pass ? kExitPass : kExitFail;
 }
 
 }  // namespace
@@ -307,25 +330,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     }
     fmt::print(text, "\nReport: {}\n\n{}", reports.page().string(), format_table(report));
     std::fflush(text);  // before anything on the other stream
-    if (report.info.interrupted) {
-        return kExitInterrupted;
-    }
-    const RunVerdict verdict = verdict_of(report);
-    if (verdict == RunVerdict::error) {
-        return hp::fail(first_error(report.integrity));
-    }
-    if (options.update_expected) {
-        const auto file = expected.update(report.rows);
-        if (!file) {
-            return tl::unexpected(file.error());
-        }
-        fmt::print(stderr, "wrote {}\n", file->string());
-        return kExitPass;
-    }
-    if (only_out_of_time(report)) {
-        return kExitOutOfTime;
-    }
-    return verdict == RunVerdict::pass ? kExitPass : kExitFail;
+    return status_of(report, options, expected);
 }
 
 }  // namespace hotplug
