@@ -165,7 +165,7 @@ RunReport report() {
     made.info.kernel = "7.3.4";
     made.info.flavour = "debug";
     made.info.profile = "mi300x";
-    made.info.packages = {{"QEMU", {"qemu_10_amd64"}}};
+    made.info.packages = {{"QEMU", {"qemu_10_amd64"}}, {"kernel", {"linux-source-7.3 7.3.4-1"}}};
     made.info.versions = {{"QEMU", "10.1"}, {"kernel image", "/home/me/linux"}};
 
     RowResult good;
@@ -266,6 +266,8 @@ TEST(Kcidb, TestsAreOfABuildOfACheckout) {
     EXPECT_EQ(checkout.at("patchset_hash"), "");
     EXPECT_EQ(all.at("builds").at(0).at("checkout_id"), checkout.at("id"));
     EXPECT_EQ(all.at("builds").at(0).at("config_name"), "debug");
+    EXPECT_EQ(all.at("builds").at(0).at("misc").at("packages"), json{"linux-source-7.3 7.3.4-1"})
+        << "of the kernel, and of nothing else";
     std::set<std::string> ids;
     for (const json& test : all.at("tests")) {
         EXPECT_EQ(test.at("build_id"), all.at("builds").at(0).at("id"));
