@@ -52,6 +52,16 @@ TEST_F(BundleTest, ReplayIsReadBack) {
     EXPECT_EQ(replay->command, (std::vector<std::string>{"run", "flagship"}));
 }
 
+TEST_F(BundleTest, EachTryHasItsOwnAndIsReplayedAsTheRow) {
+    row_.id = "hang/busy~2";
+    const auto bundle = write_bundle(row_, {}, root_ / "boot-1", root_);
+    ASSERT_TRUE(bundle) << bundle.error().message;
+    EXPECT_EQ(*bundle, (root_ / "failed/hang-busy~2").string());
+    const auto replay = read_replay(*bundle);
+    ASSERT_TRUE(replay) << replay.error().message;
+    EXPECT_EQ(replay->row, "hang/busy");
+}
+
 TEST_F(BundleTest, HoldsTheEndOfALogAndTheTraceAroundTheLoss) {
     constexpr uint64_t records = 100'000;  // 3 MiB
     {
