@@ -47,7 +47,7 @@ hp::ktap::Result result_of(const RowResult& row, const CheckResult& check, size_
     const bool excused = row.outcome == Outcome::quarantined && is_red(check.outcome);
     const Directive known = excused ? Directive::xfail : directive(check.outcome);
     return {excused || !is_red(check.outcome), number, std::string(to_string(check.check)), known,
-            excused                    ? row.quarantine
+            excused                    ? "in quarantine " + row.quarantine
             : known == Directive::none ? ""
                                        : check.reason};
 }
@@ -91,7 +91,8 @@ std::string row_test(const RowResult& row, size_t number) {
     hp::ktap::Result result{!is_red(row.outcome), number, row.id};
     if (row.outcome == Outcome::skip || row.outcome == Outcome::quarantined) {
         result.directive = directive(row.outcome);
-        result.note = row.outcome == Outcome::skip ? row.skip_reason : row.quarantine;
+        result.note =
+            row.outcome == Outcome::skip ? row.skip_reason : "in quarantine " + row.quarantine;
     }
     return text + hp::ktap::format_result(result) + "\n";
 }

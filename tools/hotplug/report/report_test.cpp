@@ -558,8 +558,9 @@ TEST(QuarantinedRow, IsInEveryReportAndFailsNone) {
     EXPECT_EQ(verdict_of(run), RunVerdict::pass);
     EXPECT_EQ(closing_line(run), "1 passed, 0 failed, 0 skipped, 1 in quarantine");
     const std::string ktap = format_ktap(run);
-    EXPECT_NE(ktap.find("\nok 2 hang/busy # XFAIL until 2026-12-31: tracked\n"), std::string::npos);
-    EXPECT_NE(ktap.find("    ok 1 kfd_usable # XFAIL until 2026-12-31: tracked\n"),
+    EXPECT_NE(ktap.find("\nok 2 hang/busy # XFAIL in quarantine until 2026-12-31: tracked\n"),
+              std::string::npos);
+    EXPECT_NE(ktap.find("    ok 1 kfd_usable # XFAIL in quarantine until 2026-12-31: tracked\n"),
               std::string::npos);
     EXPECT_EQ(ktap.find("not ok"), std::string::npos);
     EXPECT_NE(format_html(run).find("<p>In quarantine until 2026-12-31: tracked</p>"),
