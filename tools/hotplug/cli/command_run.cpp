@@ -171,7 +171,10 @@ void print_plan(const RunOptions& options, const std::vector<Row>& rows) {
     machine.gpus = options.machine.gpus;
     machine.profile = options.machine.profile;
     machine.behind_switch = options.machine.behind_switch;
-    fmt::print("{}", describe_plan(rows, machine));
+    fmt::print("each guest: kernel {}, {} of {}, {} CPUs, {} MiB, {}{}\n{}", options.machine.kernel,
+               machine.gpus, machine.profile, options.machine.cpus, options.machine.memory_mib,
+               options.machine.accelerator, machine.behind_switch ? ", a PCIe switch" : "",
+               describe_plan(rows, machine));
     std::fflush(stdout);
 }
 
