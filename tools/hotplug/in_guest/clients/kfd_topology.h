@@ -30,6 +30,9 @@ public:
 
 private:
     std::uint64_t property(const char* name) const;
+    /// Of one XCC, both.
+    std::uint64_t compute_units() const;
+    std::uint64_t waves() const;
 
     std::uint32_t gpu_id_;
     std::map<std::string, std::uint64_t> properties_;

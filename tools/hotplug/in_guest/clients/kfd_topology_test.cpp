@@ -60,6 +60,22 @@ TEST_F(KfdTopologyTest, SizesAsTheDriverWantsThem) {
     EXPECT_EQ(node->save_area_total_size(), (24432640u + 1600 * 32 + 4095) / 4096 * 4096);
 }
 
+// As Linux 6.17 reckons them and does not tell: an MI300X and a Navi 21 of the emulator.
+TEST_F(KfdTopologyTest, SizesThatAnOlderKernelKeepsToItself) {
+    add_node("1", "111",
+             "simd_count 160\nsimd_per_cu 4\narray_count 4\nsimd_arrays_per_engine 1\nnum_xcc 1\n"
+             "gfx_target_version 90402\n");
+    const auto instinct = find_kfd_node(root_, 111);
+    EXPECT_EQ(instinct->control_stack_size(), 16384u);
+    EXPECT_EQ(instinct->save_area_size(), 16384u + 40 * (0x80000 + 0x4000 + 0x10000 + 0x1000));
+    add_node("2", "222",
+             "simd_count 160\nsimd_per_cu 2\narray_count 8\nsimd_arrays_per_engine 2\nnum_xcc 1\n"
+             "gfx_target_version 100300\n");
+    const auto navi = find_kfd_node(root_, 222);
+    EXPECT_EQ(navi->control_stack_size(), 0x7000u);
+    EXPECT_EQ(navi->save_area_size(), 0x7000u + 80 * (0x40000 + 0x4000 + 0x10000 + 0x1000));
+}
+
 TEST_F(KfdTopologyTest, TheSaveAreaGrowsWithTheXccs) {
     add_node("1", "111",
              "simd_count 320\nsimd_per_cu 4\narray_count 8\nsimd_arrays_per_engine 1\nnum_xcc 2\n"
