@@ -19,6 +19,7 @@
 #include "gpu-emu/ip/regs/sdma_4_4_2.h"
 #include "gpu-emu/ip/regs/smuio_11_0_0.h"
 #include "gpu-emu/ip/sdma/sdma_layout.h"
+#include "gpu-emu/ip/vcn/vcn_layout.h"
 
 namespace gpuemu {
 namespace {
@@ -263,6 +264,57 @@ void add_sdma(std::size_t instance, uint32_t first_dword,
     }
 }
 
+/// The registers of a VCN instance and its JPEG decoders, and those of their rings.
+void add_vcn(const VcnLayout& vcn, std::unordered_map<uint32_t, std::string>& names) {
+    const unsigned instance = vcn.place.instance;
+    const auto add = [&](std::optional<uint32_t> dword, const char* name) {
+        if (dword) {
+            names.emplace(*dword, fmt::format("VCN{}.{}", instance, name));
+        }
+    };
+    const auto add_ring = [&](const std::string& owner, const VideoRing::Layout& ring) {
+        const std::pair<uint32_t, const char*> registers[] = {{ring.base, "BASE_LO"},
+                                                              {ring.base + 1, "BASE_HI"},
+                                                              {ring.size, "SIZE"},
+                                                              {ring.rptr, "RPTR"},
+                                                              {ring.wptr, "WPTR"}};
+        for (const auto& [dword, name] : registers) {
+            names.emplace(dword, fmt::format("{}.{}_RB_{}", owner, ring.name, name));
+        }
+        if (ring.doorbell.kind == VideoDoorbell::Kind::own) {
+            names.emplace(ring.doorbell.dword, fmt::format("{}.{}_DB_CTRL", owner, ring.name));
+        }
+    };
+    add(vcn.pgfsm_config, "UVD_PGFSM_CONFIG");
+    add(vcn.pgfsm_status, "UVD_PGFSM_STATUS");
+    add(vcn.power_status, "UVD_POWER_STATUS");
+    add(vcn.dpg_lma_ctl, "UVD_DPG_LMA_CTL");
+    add(vcn.dpg_lma_data, "UVD_DPG_LMA_DATA");
+    add(vcn.dpg_pause, "UVD_DPG_PAUSE");
+    add(vcn.status, "UVD_STATUS");
+    add(vcn.vcpu_cntl, "UVD_VCPU_CNTL");
+    add(vcn.lmi_status, "UVD_LMI_STATUS");
+    add(vcn.rb_enable, "VCN_RB_ENABLE");
+    add(vcn.harvesting, "CC_UVD_HARVESTING");
+    add(vcn.jpeg.jmi_cntl, "UVD_JMI_CNTL");
+    add(vcn.jpeg.core_rst_ctrl, "JPEG_CORE_RST_CTRL");
+    if (vcn.mmsch) {
+        add(vcn.mmsch->ctx_addr, "MMSCH_VF_CTX_ADDR_LO");
+        add(vcn.mmsch->ctx_size, "MMSCH_VF_CTX_SIZE");
+        add(vcn.mmsch->mailbox_host, "MMSCH_VF_MAILBOX_HOST");
+        add(vcn.mmsch->mailbox_resp, "MMSCH_VF_MAILBOX_RESP");
+    }
+    for (const VideoRing::Layout& ring : vcn.rings) {
+        add_ring(fmt::format("VCN{}", instance), ring);
+    }
+    for (const JpegCoreLayout& core : vcn.jpeg.cores) {
+        const std::string owner = fmt::format("JPEG{}", instance);
+        add_ring(owner, core.ring);
+        names.emplace(core.rb_cntl, fmt::format("{}.{}_RB_CNTL", owner, core.ring.name));
+        names.emplace(core.status, fmt::format("{}.{}_STATUS", owner, core.ring.name));
+    }
+}
+
 /// Both hubs of GFX9 use the same names, and so do all instances of either.
 std::string prefix(const IpInstance& ip) {
     const std::string number = ip.instance == 0 ? "" : std::to_string(ip.instance);
@@ -311,6 +363,9 @@ RegisterNames::RegisterNames(const Profile& profile) {
     const std::vector<SdmaLayout> sdma = sdma_layouts(profile);
     for (std::size_t instance = 0; instance < sdma.size(); ++instance) {
         add_sdma(instance, sdma[instance].first_dword, names_);
+    }
+    for (const VcnLayout& vcn : vcn_layouts(profile)) {
+        add_vcn(vcn, names_);
     }
 }
 

@@ -41,5 +41,13 @@ TEST(RegisterNames, KnowsThoseOfNavi21) {
     EXPECT_EQ(names.name(0x16800 + 0xe5), "mmROM_DATA");
 }
 
+TEST(RegisterNames, OfVideoEnginesSayWhichRing) {
+    const RegisterNames mi300x(*find_profile("mi300x"));
+    EXPECT_EQ(mi300x.name(0x7e00 + 0xac), "VCN0.unified_RB_RPTR");
+    EXPECT_EQ(mi300x.name(0x7e00 + 0x143), "VCN0.UVD_STATUS");
+    EXPECT_EQ(mi300x.name(0x7849), "JPEG0.jpeg2_STATUS");
+    EXPECT_EQ(RegisterNames(*find_profile("navi21")).name(0x12000 + 0x2e1), "VCN1.dec_RB_WPTR");
+}
+
 }  // namespace
 }  // namespace gpuemu
