@@ -20,10 +20,6 @@ double seconds(std::chrono::microseconds time) {
     return static_cast<double>(time.count()) / 1e6;
 }
 
-std::string seconds_text(std::chrono::microseconds time) {
-    return fmt::format("{:.1f} s", seconds(time));
-}
-
 /// The longest of the episodes' times is the row's; an episode without one is shown as such, or
 /// by how long it was waited for.
 void show_longest(CheckResult& result, const Span& time, std::chrono::microseconds& longest,
@@ -84,6 +80,10 @@ bool tells_of_loss(const VictimClient& client, Loss loss) {
 }
 
 }  // namespace
+
+std::string seconds_text(std::chrono::microseconds time) {
+    return fmt::format("{:.1f} s", seconds(time));
+}
 
 CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits) {
     CheckResult result = {.check = Check::removed};

@@ -3,6 +3,7 @@
 // Thread: pure functions.
 #pragma once
 
+#include <chrono>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "hotplug/scenario/scenario.h"
 
 namespace hotplug {
+
+/// "1.2 s"
+std::string seconds_text(std::chrono::microseconds time);
 
 CheckResult check_removed(const std::vector<Episode>& episodes, const Limits& limits);
 /// What is wrong with how a client took that loss; empty: nothing. It has to end by an error or an

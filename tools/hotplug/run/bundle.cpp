@@ -55,7 +55,7 @@ hp::Result<std::vector<std::string>> copy_excerpts(const fs::path& from, const f
     std::vector<std::string> left_out;
     for (size_t i = 0; i < files.size(); ++i) {
         const fs::path& file = files[i].second;
-        if (i >= kBundleBytes / kExcerptBytes) {
+        if (i >= bundle_bytes / excerpt_bytes) {
             left_out.push_back(file.filename());
             continue;
         }

@@ -20,7 +20,7 @@ hp::Result<void> write_kernel_log(const std::vector<KernelLine>& log,
                                   const std::filesystem::path& boot_dir);
 
 /// What a bundle takes at most of its boot's logs and traces.
-inline constexpr uint64_t kBundleBytes = 24u << 20;
+inline constexpr uint64_t bundle_bytes = 24u << 20;
 
 /// Makes results_dir/failed/<row> with excerpts of what is in boot_dir. Returns the folder's path.
 hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,

@@ -101,8 +101,8 @@ TEST_F(BundleTest, HoldsTheEndOfALogAndTheTraceAroundTheLoss) {
         last = line;
     }
     EXPECT_EQ(last, "line 199999");
-    EXPECT_LE(std::filesystem::file_size(folder / "console.log"), kExcerptBytes);
-    EXPECT_LE(std::filesystem::file_size(folder / "gpu0.trace"), kExcerptBytes);
+    EXPECT_LE(std::filesystem::file_size(folder / "console.log"), excerpt_bytes);
+    EXPECT_LE(std::filesystem::file_size(folder / "gpu0.trace"), excerpt_bytes);
 
     std::ifstream trace(folder / "gpu0.trace", std::ios::binary);
     gpuemu::TraceHeader header{};

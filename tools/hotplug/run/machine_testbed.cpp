@@ -15,8 +15,8 @@ namespace hotplug {
 
 namespace {
 
-constexpr auto kStateDeadline = std::chrono::seconds(60);
-constexpr auto kKmemleakDeadline = std::chrono::minutes(5);
+constexpr auto state_deadline = std::chrono::seconds(60);
+constexpr auto kmemleak_deadline = std::chrono::minutes(5);
 
 /// What tells the facts of a guest, each a file that may be missing there. Names of options alone:
 /// a distribution's kernel has more lines than the agent keeps.
@@ -92,13 +92,13 @@ hp::Result<std::string> MachineTestbed::bdf(size_t slot) {
 }
 
 hp::Result<GuestState> MachineTestbed::state() {
-    return machine_->agent().state(Deadline::after(kStateDeadline)).map_error([&](hp::Error error) {
+    return machine_->agent().state(Deadline::after(state_deadline)).map_error([&](hp::Error error) {
         return machine_->explain(std::move(error));
     });
 }
 
 hp::Result<std::vector<std::string>> MachineTestbed::kmemleak() {
-    return machine_->agent().kmemleak(Deadline::after(kKmemleakDeadline));
+    return machine_->agent().kmemleak(Deadline::after(kmemleak_deadline));
 }
 
 hp::Result<RunResult> MachineTestbed::run(const std::vector<std::string>& argv,

@@ -9,8 +9,8 @@ namespace hotplug {
 
 namespace {
 
-constexpr std::string_view kEraseLine = "\r\x1b[2K";
-constexpr size_t kStatusWidth = 78;  // a status line that wraps cannot be erased
+constexpr std::string_view erase_line = "\r\x1b[2K";
+constexpr size_t status_width = 78;  // a status line that wraps cannot be erased
 
 std::string_view colour(Outcome outcome) {
     switch (outcome) {
@@ -28,7 +28,7 @@ std::string_view colour(Outcome outcome) {
 
 TextProgress::~TextProgress() {
     if (status_shown_) {
-        fmt::print(out_, "{}", kEraseLine);
+        fmt::print(out_, "{}", erase_line);
         std::fflush(out_);
     }
 }
@@ -81,15 +81,15 @@ void TextProgress::status(const std::string& text) {
     if (!terminal_) {
         return;  // a pipe gets finished rows only: its reader keeps every line
     }
-    shown.resize(std::min(shown.size(), kStatusWidth));
-    fmt::print(out_, "{}{}", kEraseLine, shown);
+    shown.resize(std::min(shown.size(), status_width));
+    fmt::print(out_, "{}{}", erase_line, shown);
     std::fflush(out_);
     status_shown_ = true;
 }
 
 void TextProgress::line(const std::string& text) {
     if (status_shown_) {
-        fmt::print(out_, "{}", kEraseLine);
+        fmt::print(out_, "{}", erase_line);
         status_shown_ = false;
     }
     fmt::print(out_, "{}\n", text);

@@ -9,6 +9,8 @@
 #include <optional>
 #include <utility>
 
+#include "hotplug/judge/check.h"
+
 namespace hotplug {
 
 namespace {

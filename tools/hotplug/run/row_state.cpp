@@ -115,8 +115,4 @@ std::string output_of(const RunResult& run) {
     return text;
 }
 
-std::string seconds_text(std::chrono::milliseconds time) {
-    return fmt::format("{:.1f} s", static_cast<double>(time.count()) / 1000);
-}
-
 }  // namespace hotplug

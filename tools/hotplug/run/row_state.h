@@ -76,7 +76,4 @@ hp::Result<GuestState> rested_state(Testbed& bed);
 /// What a program printed, on one line as far as it can be.
 std::string output_of(const RunResult& run);
 
-/// "1.2 s"
-std::string seconds_text(std::chrono::milliseconds time);
-
 }  // namespace hotplug

@@ -22,6 +22,7 @@ namespace {
 /// A kernel that is unfit that often in a row is unfit for a reason.
 constexpr unsigned most_boots = 3;
 constexpr auto lockdep_deadline = std::chrono::seconds(30);
+constexpr auto late_look = std::chrono::milliseconds(50);
 
 class GivenRows final : public RowSource {
 public:
@@ -300,6 +301,11 @@ void Runner::end_guest() {
         return;
     }
     if (!row_cut_) {  // else the log is that of a row without a verdict
+        const Deadline watch = Deadline::after(config_.late_watch);
+        while (!watch.expired() &&
+               classify(bed_->kernel_log(history_.log_judged)).complaints.empty()) {
+            watch.pause(late_look);
+        }
         if (const auto title = record_late_complaints(); !title.empty()) {
             progress_.note("the guest complained after its last row: " + title);
         }

@@ -3,6 +3,7 @@
 // failure leaves. Thread: one at a time.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -32,6 +33,9 @@ struct RunnerConfig {
     std::function<hp::Result<void>(const RunReport&, size_t planned)> keep = {};
     bool fail_on_skip = false;  ///< a row that was skipped fails the run
     Quarantine quarantine = {};
+    /// How long a guest is watched after its last row: what a work item or an RCU callback does
+    /// late, no event tells.
+    std::chrono::milliseconds late_watch{2000};
 };
 
 /// Rows one after the other, when the next one depends on what came of those before.

@@ -289,12 +289,19 @@ public:
 
     size_t kernel_log_size() override { return log_.size(); }
     std::vector<KernelLine> kernel_log(size_t from) override {
+        if (later_ && Deadline::Clock::now() >= later_->first) {
+            log(std::exchange(later_, std::nullopt)->second);
+        }
         return {log_.begin() + static_cast<std::ptrdiff_t>(from), log_.end()};
     }
     hp::Result<void> wait_kernel_text(size_t, const std::string& text, Deadline) override {
         return hp::fail("waited for the kernel log line '" + text + "'");
     }
 
+    /// The kernel says it, so much later.
+    void log_later(std::string text, std::chrono::milliseconds delay) {
+        later_.emplace(Deadline::Clock::now() + delay, std::move(text));
+    }
     /// The kernel says it.
     void log(std::string_view text) {
         log_.push_back({4, log_.size(), 1'500'000, std::string(text)});
@@ -317,6 +324,7 @@ private:
     unsigned losses_ = 0;
     std::map<JobId, FakeJob> jobs_;
     JobId last_job_ = 0;
+    std::optional<std::pair<Deadline::Clock::time_point, std::string>> later_;
     std::vector<KernelLine> log_;
 };
 
@@ -376,10 +384,14 @@ protected:
         scenario_.limits.settle = std::chrono::milliseconds(1);
     }
 
+    RunnerConfig config() {
+        RunnerConfig made = {
+            results_, [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); }};
+        made.late_watch = {};
+        return made;
+    }
     RunReport run_rows(const std::vector<Row>& rows) {
-        Runner runner(factory_, progress_, {results_, [&](const GuestFacts&) {
-                                                return hp::Result<ExpectedFailures>(expected_);
-                                            }});
+        Runner runner(factory_, progress_, config());
         return runner.run(rows, {});
     }
     RowResult run_one() {
@@ -1253,11 +1265,9 @@ private:
 
 TEST_F(RunnerTest, NextRowDependsOnWhatCameOfTheLast) {
     const auto run = [&](UntilRed& rows) {
-        Runner runner(
-            factory_, progress_,
-            {results_, [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
-             [](const RowResult&) { return false; }});
-        return runner.run(rows, {});
+        RunnerConfig no_bundles = config();
+        no_bundles.bundles = [](const RowResult&) { return false; };
+        return Runner(factory_, progress_, no_bundles).run(rows, {});
     };
     UntilRed good({&scenario_, nullptr, 0}, 3);
     EXPECT_EQ(run(good).rows.size(), 3U);
@@ -1315,10 +1325,7 @@ TEST_F(RunnerTest, LateComplaintOfARowInQuarantineIsANote) {
 TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoak) {
     const auto run = [&](std::vector<Row> rows) {
         LateComplaints source(std::move(rows), factory_);
-        Runner runner(factory_, progress_, {results_, [&](const GuestFacts&) {
-                                                return hp::Result<ExpectedFailures>(expected_);
-                                            }});
-        return runner.run(source, {});
+        return Runner(factory_, progress_, config()).run(source, {});
     };
     const Row row{&scenario_, nullptr, 0};
     const RunReport report = run({row, row});
@@ -1353,6 +1360,35 @@ TEST_F(RunnerTest, ComplaintBetweenTwoRowsCostsTheGuestAndIsOfTheNextCycleOfASoa
     EXPECT_EQ(failures(soak.rows[1]), Checks{Check::log_clean});
 }
 
+/// The kernel complains a while after the last row.
+class ComplaintAtTheEnd final : public RowSource {
+public:
+    ComplaintAtTheEnd(Row row, FakeFactory& factory) : row_(row), factory_(factory) {}
+
+    size_t size() const override { return 1; }
+    std::optional<Row> next() override { return std::exchange(row_, std::nullopt); }
+    hp::Result<void> finished(const RowResult&) override {
+        factory_.bed->log_later("WARNING: a.c:1 at late+0x1/0x2", std::chrono::milliseconds(100));
+        return {};
+    }
+
+private:
+    std::optional<Row> row_;
+    FakeFactory& factory_;
+};
+
+TEST_F(RunnerTest, GuestIsWatchedForAWhileAfterItsLastRow) {
+    RunnerConfig watching = config();
+    watching.late_watch = std::chrono::seconds(30);  // the complaint ends it
+    ComplaintAtTheEnd source({&scenario_, nullptr, 0}, factory_);
+    const RunReport report = Runner(factory_, progress_, watching).run(source, {});
+    ASSERT_EQ(report.rows.size(), 1U);
+    EXPECT_EQ(report.rows[0].outcome, Outcome::pass);
+    const auto late = report.integrity.of(IntegrityKind::late_complaint);
+    ASSERT_EQ(late.size(), 1U);
+    EXPECT_EQ(describe(late[0]), "guest 1, after s: WARNING in late");
+}
+
 TEST_F(RunnerTest, BootThatWasTriedAgainFailsTheRunUnlessThereWasNoGuest) {
     scenario_.fresh_boot = true;
     const Row row{&scenario_, nullptr, 0};
@@ -1378,12 +1414,9 @@ TEST_F(RunnerTest, SkippedRowsAreSaidAndFailWhereThatIsWanted) {
     other.requires_.kernel_options = {"CONFIG_SUSPEND"};
     const std::vector<Row> rows = {{&scenario_, nullptr, 0}, {&other, nullptr, 0}};
     const auto run = [&](bool fail_on_skip, const std::vector<Row>& which) {
-        Runner runner(
-            factory_, progress_,
-            {.results_dir = results_,
-             .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
-             .fail_on_skip = fail_on_skip});
-        return runner.run(which, {});
+        RunnerConfig made = config();
+        made.fail_on_skip = fail_on_skip;
+        return Runner(factory_, progress_, made).run(which, {});
     };
     const RunReport report = run(false, rows);
     const auto skipped = report.integrity.of(IntegrityKind::row_skipped);
@@ -1430,16 +1463,13 @@ TEST_F(RunnerTest, RunThatEndsEarlySaysSo) {
 TEST_F(RunnerTest, RunThatIsKilledLeavesReportsThatSaySo) {
     ReportFiles files(results_);
     const auto run = [&](std::function<void(const RunReport&)> after_each) {
-        Runner runner(
-            factory_, progress_,
-            {.results_dir = results_,
-             .expected = [&](const GuestFacts&) { return hp::Result<ExpectedFailures>(expected_); },
-             .keep =
-                 [&](const RunReport& report, size_t planned) {
-                     auto written = ReportFiles(results_).write_unfinished(report, planned);
-                     after_each(report);
-                     return written;
-                 }});
+        RunnerConfig keeping = config();
+        keeping.keep = [&](const RunReport& report, size_t planned) {
+            auto written = ReportFiles(results_).write_unfinished(report, planned);
+            after_each(report);
+            return written;
+        };
+        Runner runner(factory_, progress_, keeping);
         const Row row{&scenario_, nullptr, 0};
         ASSERT_TRUE(files.write(runner.run(std::vector{row, row, row}, {})));
     };
