@@ -235,7 +235,7 @@ std::vector<std::byte> build_video_bios(const Profile& profile) {
     put_vram_info(image, profile);
     set_data_table(image, index_gfx_info, gfx_info);
     put_table_header(image, gfx_info, 44, 2, 2);
-    image.put(gfx_info + 40u, uint32_t{10000});  // rlc_gpu_timer_refclk, in 10 kHz
+    image.put(gfx_info + 40u, uint32_t{10000});  // rlc_gpu_timer_refclk, in 10 hz
 
     set_data_table(image, index_powerplayinfo, powerplay_info);
     put_powerplay_info(image);

@@ -21,7 +21,7 @@ namespace {
 using gpuemu::TraceHeader;
 using gpuemu::TraceRecord;
 
-constexpr uint64_t kRecords = (kExcerptBytes - sizeof(TraceHeader)) / sizeof(TraceRecord);
+constexpr uint64_t records_at_once = (excerpt_bytes - sizeof(TraceHeader)) / sizeof(TraceRecord);
 
 hp::Result<void> write(const std::filesystem::path& to, std::string_view bytes) {
     std::ofstream out(to, std::ios::binary);
@@ -50,8 +50,8 @@ uint64_t offset_of(uint64_t index) {
 /// The last mutations among the first `end` records, at most `most` of them.
 std::string mutations_before(std::ifstream& in, uint64_t end, uint64_t most) {
     std::string kept;
-    for (uint64_t index = 0; index < end; index += kRecords) {
-        const uint64_t count = std::min(kRecords, end - index);
+    for (uint64_t index = 0; index < end; index += records_at_once) {
+        const uint64_t count = std::min(records_at_once, end - index);
         const std::string bytes = read(in, offset_of(index), count * sizeof(TraceRecord));
         for (size_t at = 0; at + sizeof(TraceRecord) <= bytes.size(); at += sizeof(TraceRecord)) {
             if (static_cast<uint8_t>(bytes[at + offsetof(TraceRecord, kind)]) ==
@@ -76,7 +76,7 @@ uint64_t size_of(const std::filesystem::path& file) {
 hp::Result<void> copy_log_end(const std::filesystem::path& from, const std::filesystem::path& to) {
     std::ifstream in(from, std::ios::binary);
     const uint64_t size = size_of(from);
-    const uint64_t skipped = size > kExcerptBytes ? size - kExcerptBytes : 0;
+    const uint64_t skipped = size > excerpt_bytes ? size - excerpt_bytes : 0;
     std::string text = read(in, skipped, size - skipped);
     if (skipped != 0) {
         text.erase(0, text.find('\n') + 1);
@@ -102,10 +102,10 @@ hp::Result<void> copy_trace_around(const std::filesystem::path& from,
             end = probe;
         }
     }
-    const uint64_t first = middle - std::min(middle, kRecords / 2);
-    const std::string lies = mutations_before(in, first, kRecords / 4);
+    const uint64_t first = middle - std::min(middle, records_at_once / 2);
+    const std::string lies = mutations_before(in, first, records_at_once / 4);
     return write(to, read(in, 0, sizeof(TraceHeader)) + lies +
-                         read(in, offset_of(first), kRecords * sizeof(TraceRecord) - lies.size()));
+                         read(in, offset_of(first), records_at_once * sizeof(TraceRecord) - lies.size()));
 }
 
 }  // namespace hotplug

@@ -11,7 +11,7 @@
 namespace hotplug {
 
 /// No excerpt is larger.
-inline constexpr uint64_t kExcerptBytes = 1u << 20;
+inline constexpr uint64_t excerpt_bytes = 1u << 20;
 
 /// The end of a log, from the beginning of a line; all of it when it is short.
 hp::Result<void> copy_log_end(const std::filesystem::path& from, const std::filesystem::path& to);

@@ -9,7 +9,7 @@ namespace hotplug {
 
 namespace {
 
-constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+constexpr std::string_view replacement = "\xef\xbf\xbd";
 
 /// The length of the well-formed UTF-8 sequence at the start of `text` (RFC 3629) that XML allows;
 /// 0: there is none.
@@ -44,7 +44,7 @@ std::string escape_markup(std::string_view text) {
     while (!text.empty()) {
         const size_t length = character_length(text);
         if (length == 0) {
-            out += kReplacement;
+            out += replacement;
             text.remove_prefix(1);
             continue;
         }

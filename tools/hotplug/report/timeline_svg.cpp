@@ -24,10 +24,10 @@ struct Milestone {
     const char* style;
 };
 
-constexpr int kLabelWidth = 190;
-constexpr int kBarWidth = 520;
-constexpr int kTimeWidth = 110;
-constexpr int kLineHeight = 20;
+constexpr int label_width = 190;
+constexpr int bar_width = 520;
+constexpr int time_width = 110;
+constexpr int line_height = 20;
 
 double seconds(const Span& time) {
     return time ? static_cast<double>(time->count()) / 1e6 : 0;
@@ -74,8 +74,8 @@ std::string timeline_svg(const Episode& episode) {
     for (const Milestone& milestone : all) {
         longest = std::max(longest, seconds(milestone.time));
     }
-    const int height = kLineHeight * static_cast<int>(all.size()) + 4;
-    const int width = kLabelWidth + kBarWidth + kTimeWidth;
+    const int height = line_height * static_cast<int>(all.size()) + 4;
+    const int width = label_width + bar_width + time_width;
     std::string svg = fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" width=\"{}\" "
         "height=\"{}\" role=\"img\">\n"
@@ -84,15 +84,15 @@ std::string timeline_svg(const Episode& episode) {
         escape_markup(episode.loss.bdf));
     for (size_t i = 0; i < all.size(); ++i) {
         const Milestone& milestone = all[i];
-        const int top = kLineHeight * static_cast<int>(i);
-        const double length = kBarWidth * seconds(milestone.time) / longest;
+        const int top = line_height * static_cast<int>(i);
+        const double length = bar_width * seconds(milestone.time) / longest;
         svg += fmt::format("<text x=\"0\" y=\"{}\">{}</text>\n", top + 15, milestone.name);
         if (milestone.time) {
             svg += fmt::format(
                 "<rect class=\"{}\" x=\"{}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\"/>\n",
-                milestone.style, kLabelWidth, top + 4, std::max(1.0, length), kLineHeight - 7);
+                milestone.style, label_width, top + 4, std::max(1.0, length), line_height - 7);
         }
-        svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", kLabelWidth + length + 6,
+        svg += fmt::format("<text x=\"{:.1f}\" y=\"{}\">{}</text>\n", label_width + length + 6,
                            top + 15,
                            milestone.time ? fmt::format("{:.3f} s", seconds(milestone.time))
                                           : std::string("not seen"));

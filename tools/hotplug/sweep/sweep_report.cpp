@@ -19,12 +19,12 @@ namespace hotplug {
 namespace {
 
 /// Phases of the driver's life in which there is nothing to be tried.
-constexpr std::pair<std::string_view, std::string_view> kNoPhase[] = {
+constexpr std::pair<std::string_view, std::string_view> no_phase[] = {
     {"surprise-teardown",
      "the board is off the bus before its first access: every point of the other phases ends with "
      "one, and the check no_access counts what it touches"},
 };
-constexpr size_t kAccessesShown = 8;
+constexpr size_t accesses_shown = 8;
 
 struct PhaseSum {
     std::set<uint64_t> tried;
@@ -64,7 +64,7 @@ std::string format_phases(const SweepJournal& journal) {
     for (const auto& [phase, reason] : journal.left_out()) {
         text += fmt::format("{:<20}left out: {}\n", phase, reason);
     }
-    for (const auto& [phase, reason] : kNoPhase) {
+    for (const auto& [phase, reason] : no_phase) {
         text += fmt::format("{:<20}no points: {}\n", phase, reason);
     }
     return text;
@@ -123,7 +123,7 @@ std::string format_points(const SweepJournal& journal, const FindingGroup& group
     std::sort(accesses.begin(), accesses.end());
     accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
     std::string text = format_group(group, fmt::format("{} points", accesses.size()));
-    const size_t shown = std::min(kAccessesShown, accesses.size());
+    const size_t shown = std::min(accesses_shown, accesses.size());
     text += fmt::format(
         "  at {}{}\n",
         fmt::join(accesses.begin(), accesses.begin() + static_cast<std::ptrdiff_t>(shown), " "),
