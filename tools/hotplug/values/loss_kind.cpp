@@ -15,7 +15,7 @@ constexpr GuestFile rescan{"/sys/bus/pci/rescan", "1"};
 
 /// By whoever finds out first.
 constexpr std::string_view told_once[] = {"{bdf}: device lost: "};
-constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrectable (Fatal)",
+constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrectable (",
                                              " error status/mask=", "(First)"};
 
 constexpr LossKind kinds[] = {
@@ -107,6 +107,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::by_itself,
         .device_stays = true,
         .ends_clients = false,
+        .may_log = told_by_port,
     },
     {
         .loss = Loss::aer_nonfatal,
@@ -117,6 +118,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::by_itself,
         .device_stays = true,
         .ends_clients = false,
+        .may_log = told_by_port,
     },
     {
         .loss = Loss::link_down,
@@ -141,6 +143,7 @@ constexpr LossKind kinds[] = {
         .needs_gpu = true,
         .device_stays = true,
         .ends_clients = false,
+        .may_log = told_by_port,
     },
     {
         .loss = Loss::bus_reset,
@@ -151,7 +154,6 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::by_itself,
         .device_stays = true,
         .ends_clients = false,
-        .may_log = told_by_port,
     },
     {
         .loss = Loss::at_access,

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 namespace hotplug {
@@ -69,6 +70,16 @@ TEST(LossKindTest, OnlyAnEmulatedGpuHangsOrCountsAccesses) {
 std::string written(const GuestFile& file) {
     return fill_in(file.data, "3", "0000:03:00.0") + " to " +
            fill_in(file.path, "3", "0000:03:00.0");
+}
+
+// The AER driver writes to the log before any other hears of the error.
+TEST(LossKindTest, PortTellsOfAnErrorOfTheLink) {
+    for (const LossKind& kind : all_loss_kinds()) {
+        const bool told = std::any_of(
+            kind.may_log.begin(), kind.may_log.end(),
+            [](std::string_view line) { return line.find("PCIe Bus Error") != line.npos; });
+        EXPECT_EQ(kind.announcement == Announcement::link_error, told) << kind.name;
+    }
 }
 
 TEST(LossKindTest, FilesOfTheGuestAreFilledIn) {

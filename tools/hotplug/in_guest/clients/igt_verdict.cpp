@@ -31,6 +31,9 @@ constexpr int kern_warning = 4;
 /// tried to map one.
 constexpr std::string_view no_rom =
     ": ROM [??? 0x00000000 flags 0x20000000]: alignment must not be zero";
+/// And around a reset that was asked for through sysfs.
+constexpr std::string_view resetting = ": resetting";
+constexpr std::string_view reset_done = ": reset done";
 
 bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
@@ -85,9 +88,12 @@ bool of_no_driver(std::string_view message) {
     // tracefs, to whom first looks into debugfs
     const bool tracefs =
         message.starts_with("NOTICE: Automounting of tracing to debugfs is deprecated");
-    const bool rom = message.ends_with(no_rom) &&
-                     names_device_only(message.substr(0, message.size() - no_rom.size()));
-    return igt || tracefs || rom;
+    const auto of_pci_core = [&](std::string_view words) {
+        return message.ends_with(words) &&
+               names_device_only(message.substr(0, message.size() - words.size()));
+    };
+    return igt || tracefs || of_pci_core(no_rom) || of_pci_core(resetting) ||
+           of_pci_core(reset_done);
 }
 
 /// The runner's lines `<4> [12.345678] MESSAGE` that are not usual.

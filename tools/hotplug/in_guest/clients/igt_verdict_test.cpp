@@ -152,7 +152,9 @@ TEST(IgtVerdictTest, WhatNoDriverSaysIsNoFailure) {
         "<4> [25.9] NOTICE: Automounting of tracing to debugfs is deprecated and will be removed\n"
         "<4> [61.0] === TOTAL (all subtests in amd_basic binary): 0 min 4 sec ===\n"
         "<4> [72.3] amdgpu 0000:02:00.0: ROM [??? 0x00000000 flags 0x20000000]: alignment must not "
-        "be zero\n";
+        "be zero\n"
+        "<4> [84.3] amdgpu 0000:01:00.0: resetting\n"
+        "<4> [84.5] amdgpu 0000:01:00.0: reset done\n";
     EXPECT_EQ(judge_one("a@b", {{"igt@a@b", entry("dmesg-warn", "", others)}}).outcome,
               Outcome::pass);
     const auto more = judge_one(
