@@ -217,7 +217,7 @@ TEST(CheckLog, ComplaintsAreTheEvidence) {
 TEST(CheckErrorLines, LineThatNobodyAccountsForFails) {
     KernelLogSummary log;
     EXPECT_EQ(check_error_lines(log, {}, {}).value, "none");
-    log.notes = {{"amdgpu 0000:01:00.0: Unable to locate a BIOS ROM", 1, 2},
+    log.notes = {{"amdgpu 0000:01:00.0: IB test failed on sdma0.0 (-110).", 1, 2},
                  {"amdgpu 0000:01:00.0: SMU: bus error for message", 62695402, 3}};
     const CheckResult failed = check_error_lines(log, {}, {});
     EXPECT_FALSE(failed.passed);

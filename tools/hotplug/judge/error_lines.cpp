@@ -16,8 +16,10 @@ namespace {
 
 /// Causes that no row has a part in.
 constexpr std::string_view in_any_row[] = {
-    // No board has a ROM: the driver finds its VBIOS in VRAM, as it does on a server's GPU.
-    "Unable to locate a BIOS ROM",
+    // 6.12 of a board that no driver has seen before: its RAS EEPROM is blank.
+    "RAS header invalid, unsupported version: 4294967295",
+    // 6.12 of a virtual function: the fan is its host's (EOPNOTSUPP).
+    "enable mgpu fan boost failed (-95)",
     // The driver's own stopwatch, of a second: a host that is slow enough makes it fail. A GPU that
     // is of no use for it fails `replug`, or its clients.
     "IB test failed on ",
