@@ -70,6 +70,11 @@ struct CompareOptions {
     std::string readme;   ///< a text whose table is to be that of the comparison
 };
 
+struct MatrixOptions {
+    RunOptions run;  ///< its kernel and list of known failures are not asked for
+    std::vector<std::string> kernels;
+};
+
 struct ReplayOptions {
     std::string bundle;
     std::string results = "results-replay";
@@ -83,6 +88,8 @@ hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
+/// Fails when a kernel could not be judged; a row that failed is what the table is for.
+hp::Result<CommandStatus> matrix_command(const MatrixOptions& options);
 hp::Result<CommandStatus> bisect_command(const BisectOptions& options);
 hp::Result<CommandStatus> replay_command(const ReplayOptions& options);
 

@@ -194,6 +194,29 @@ int run(int argc, char** argv) {
     compare_app->add_option("--readme", compare.readme,
                             "put the table between the markers of this text");
 
+    hotplug::MatrixOptions matrix;
+    CLI::App* matrix_app = app.add_subcommand(
+        "matrix",
+        "rows on several kernels, and a table of when each defect came or went; fails when a "
+        "kernel could not be judged");
+    matrix.run.machine.add_to(*matrix_app);
+    matrix_app->remove_option(matrix_app->get_option("--kernel"));
+    matrix_app->add_option("rows", matrix.run.rows, "rows, scenarios or tags")
+        ->required()
+        ->type_name(hotplug::row_type);
+    matrix_app
+        ->add_option("--kernels", matrix.kernels,
+                     "oldest first, each as --kernel of `hpctl run` has it: debian:6.12,debian:7.3")
+        ->required()
+        ->delimiter(',')
+        ->allow_extra_args(false);
+    matrix_app->add_option("--scenarios", matrix.run.scenarios, "folder of scenario files");
+    matrix.run.results = "results/matrix";
+    matrix_app
+        ->add_option("--results", matrix.run.results,
+                     "where matrix.html, matrix.md, matrix.json and a folder for each kernel go")
+        ->capture_default_str();
+
     hotplug::ReplayOptions replay;
     CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
@@ -270,6 +293,9 @@ int run(int argc, char** argv) {
     }
     if (compare_app->parsed()) {
         return report(hotplug::compare_command(compare));
+    }
+    if (matrix_app->parsed()) {
+        return report(hotplug::matrix_command(matrix));
     }
     return report(hotplug::replay_command(replay));
 }

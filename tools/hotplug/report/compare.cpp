@@ -127,44 +127,9 @@ std::vector<std::string> read_flaws(const json& results) {
     return flaws;
 }
 
-void add_run(Comparison& comparison, const json& results, Side side) {
-    for (const json& row : results.at("rows")) {
-        ComparedRun run = read_run(row);
-        run.fences_ms = last_fence(row);
-        row_of(comparison, row.at("id").get<std::string>()).*side = std::move(run);
-    }
-}
-
 fs::path results_file(const fs::path& path) {
     std::error_code error;
     return fs::is_directory(path, error) ? path / "results.json" : path;
-}
-
-json to_json(const ComparedKernel& kernel) {
-    return {{"name", kernel.name},       {"kernel", kernel.release},  {"flavour", kernel.flavour},
-            {"profile", kernel.profile}, {"started", kernel.started}, {"flaws", kernel.flaws}};
-}
-
-json to_json(const std::optional<ComparedRun>& run) {
-    if (!run) {
-        return nullptr;
-    }
-    json checks = json::array();
-    for (const ComparedCheck& check : run->checks) {
-        checks.push_back({{"check", std::string(to_string(check.check))},
-                          {"passed", check.passed},
-                          {"value", check.value}});
-    }
-    json tests = json::array();
-    for (const TestResult& test : run->tests) {
-        tests.push_back({{"test", test.name},
-                         {"outcome", std::string(to_string(test.outcome))},
-                         {"note", test.note}});
-    }
-    return {{"skip_reason", run->skip_reason},
-            {"checks", checks},
-            {"tests", tests},
-            {"fences_ms", run->fences_ms ? json(*run->fences_ms) : json(nullptr)}};
 }
 
 std::optional<ComparedRun> read_side(const json& value) {
@@ -225,32 +190,72 @@ unsigned Comparison::failed() const {
     return count(*this, false);
 }
 
+hp::Result<LoadedRun> load_run(const fs::path& path, std::string name) {
+    const fs::path file = results_file(path);
+    const auto results = read_json(file);
+    if (!results) {
+        return tl::unexpected(results.error());
+    }
+    LoadedRun loaded;
+    try {
+        loaded.kernel = read_kernel(*results, std::move(name));
+        loaded.kernel.flaws = read_flaws(*results);
+        for (const json& row : results->at("rows")) {
+            ComparedRun run = read_run(row);
+            run.fences_ms = last_fence(row);
+            loaded.rows.push_back({row.at("id").get<std::string>(), std::move(run)});
+        }
+    } catch (const std::exception& error) {
+        return hp::fail(fmt::format("{}: not the results of a run of this hpctl: {}", file.string(),
+                                    error.what()));
+    }
+    return loaded;
+}
+
 hp::Result<Comparison> compare_runs(const fs::path& before, std::string before_name,
                                     const fs::path& after, std::string after_name) {
     Comparison comparison;
-    const struct {
-        fs::path file;
-        std::string name;
-        ComparedKernel Comparison::*kernel;
-        Side side;
-    } runs[] = {
-        {results_file(before), std::move(before_name), &Comparison::before, &ComparedRow::before},
-        {results_file(after), std::move(after_name), &Comparison::after, &ComparedRow::after}};
-    for (const auto& run : runs) {
-        const auto results = read_json(run.file);
-        if (!results) {
-            return tl::unexpected(results.error());
-        }
-        try {
-            comparison.*run.kernel = read_kernel(*results, run.name);
-            (comparison.*run.kernel).flaws = read_flaws(*results);
-            add_run(comparison, *results, run.side);
-        } catch (const std::exception& error) {
-            return hp::fail(fmt::format("{}: not the results of a run of this hpctl: {}",
-                                        run.file.string(), error.what()));
-        }
+    const auto add = [&](const fs::path& path, std::string name, ComparedKernel& kernel,
+                         Side side) -> hp::Result<void> {
+        return load_run(path, std::move(name)).map([&](LoadedRun loaded) {
+            kernel = std::move(loaded.kernel);
+            for (LoadedRun::Row& row : loaded.rows) {
+                row_of(comparison, row.id).*side = std::move(row.run);
+            }
+        });
+    };
+    return add(before, std::move(before_name), comparison.before, &ComparedRow::before)
+        .and_then([&] {
+            return add(after, std::move(after_name), comparison.after, &ComparedRow::after);
+        })
+        .map([&] { return comparison; });
+}
+
+json to_json(const ComparedKernel& kernel) {
+    return {{"name", kernel.name},       {"kernel", kernel.release},  {"flavour", kernel.flavour},
+            {"profile", kernel.profile}, {"started", kernel.started}, {"flaws", kernel.flaws}};
+}
+
+json to_json(const std::optional<ComparedRun>& run) {
+    if (!run) {
+        return nullptr;
     }
-    return comparison;
+    json checks = json::array();
+    for (const ComparedCheck& check : run->checks) {
+        checks.push_back({{"check", std::string(to_string(check.check))},
+                          {"passed", check.passed},
+                          {"value", check.value}});
+    }
+    json tests = json::array();
+    for (const TestResult& test : run->tests) {
+        tests.push_back({{"test", test.name},
+                         {"outcome", std::string(to_string(test.outcome))},
+                         {"note", test.note}});
+    }
+    return {{"skip_reason", run->skip_reason},
+            {"checks", checks},
+            {"tests", tests},
+            {"fences_ms", run->fences_ms ? json(*run->fences_ms) : json(nullptr)}};
 }
 
 json to_json(const Comparison& comparison) {

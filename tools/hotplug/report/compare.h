@@ -49,6 +49,17 @@ struct ComparedKernel {
     std::vector<std::string> flaws{};  ///< of the run itself: what of its integrity failed it
 };
 
+/// One run by itself.
+struct LoadedRun {
+    struct Row {
+        std::string id;
+        ComparedRun run;
+    };
+
+    ComparedKernel kernel;
+    std::vector<Row> rows;
+};
+
 struct Comparison {
     ComparedKernel before;
     ComparedKernel after;
@@ -62,11 +73,18 @@ struct Comparison {
     bool good() const { return failed() == 0 && after.flaws.empty(); }
 };
 
+/// A file results.json, or the folder it is in. A row that came several times (cycles) is there as
+/// often. Fails for a run that is unfinished.
+hp::Result<LoadedRun> load_run(const std::filesystem::path& path, std::string name);
+
 /// Two files results.json, or the folders they are in. A row that came several times (cycles) is
 /// taken for each cycle. Fails for a run that is unfinished.
 hp::Result<Comparison> compare_runs(const std::filesystem::path& before, std::string before_name,
                                     const std::filesystem::path& after, std::string after_name);
 
+nlohmann::ordered_json to_json(const ComparedKernel& kernel);
+/// null: was not run.
+nlohmann::ordered_json to_json(const std::optional<ComparedRun>& run);
 nlohmann::ordered_json to_json(const Comparison& comparison);
 hp::Result<Comparison> load_comparison(const std::filesystem::path& file);
 

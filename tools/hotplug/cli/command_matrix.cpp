@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: `hpctl matrix`: the same rows on several kernels, one after the other, and their table.
+// Thread: one.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+
+#include "hotplug/cli/commands.h"
+#include "hotplug/report/json_report.h"
+#include "hotplug/report/matrix.h"
+
+namespace hotplug {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "debian:6.12" is 6.12 in the table; of a path the last part that tells builds apart.
+std::string name_of(const std::string& kernel) {
+    if (kernel.starts_with("debian")) {
+        return kernel.size() > 7 ? kernel.substr(7) : kernel;
+    }
+    const fs::path path = fs::path(kernel).lexically_normal();
+    const fs::path last = path.has_filename() ? path.filename() : path.parent_path().filename();
+    return last == "build" ? path.parent_path().filename() : last;
+}
+
+hp::Result<void> write(const fs::path& file, const std::string& text) {
+    std::ofstream out(file);
+    out << text;
+    if (!out.flush()) {
+        return hp::fail(fmt::format("{}: cannot write", file.string()));
+    }
+    return {};
+}
+
+}  // namespace
+
+hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
+    std::vector<std::string> names;
+    for (const std::string& kernel : options.kernels) {
+        names.push_back(name_of(kernel));
+        if (std::count(names.begin(), names.end(), names.back()) > 1) {
+            return hp::fail(
+                fmt::format("--kernels: two of them would be called '{}'", names.back()));
+        }
+    }
+    const fs::path results = fs::absolute(options.run.results);
+    Matrix matrix;
+    bool complete = true;
+    for (size_t at = 0; at < names.size(); ++at) {
+        RunOptions run = options.run;
+        run.machine.kernel = options.kernels[at];
+        run.results = (results / names[at]).string();
+        run.expected = "none";  // a check passed or it did not
+        fmt::print("=== {}\n", names[at]);
+        std::fflush(stdout);
+        const auto status = run_command(run);
+        if (status && *status == kExitInterrupted) {
+            return kExitInterrupted;
+        }
+        complete = complete && status;
+        auto loaded = status ? load_run(run.results, names[at])
+                             : hp::Result<LoadedRun>(tl::unexpected(status.error()));
+        if (loaded) {
+            matrix.add(std::move(*loaded));
+        } else {
+            matrix.add_failure(names[at], loaded.error().message);
+        }
+        // After each kernel: there may be hours between them.
+        const std::pair<const char*, std::string> files[] = {
+            {"matrix.json", dump(to_json(matrix))},
+            {"matrix.md", format_markdown(matrix)},
+            {"matrix.html", format_html(matrix)},
+        };
+        std::error_code error;
+        fs::create_directories(results, error);
+        for (const auto& [name, text] : files) {
+            if (auto written = write(results / name, text); !written) {
+                return tl::unexpected(written.error());
+            }
+        }
+    }
+    if (matrix.rows.empty() && !matrix.kernels.back().flaws.empty()) {
+        return hp::fail(fmt::format("nothing ran on any kernel; on {}: {}", names.back(),
+                                    matrix.kernels.back().flaws.back()));
+    }
+    fmt::print("\nTable: {}\n\n{}", (results / "matrix.html").string(), format_table(matrix));
+    std::fflush(stdout);
+    return complete ? kExitPass : kExitFail;
+}
+
+}  // namespace hotplug
