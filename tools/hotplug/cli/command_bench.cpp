@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 
 CommandStatus to_status(bool good) {
-    return good ? kExitPass : kExitFail;
+    return good ? exit_pass : exit_fail;
 }
 
 hp::Result<CommandStatus> submission(const BenchOptions& options, MachineConfig config,
@@ -47,7 +47,7 @@ hp::Result<CommandStatus> bench_command(const BenchOptions& options) {
     }
     const auto done = options.what == "removal" ? run_removal_bench(std::move(*config), results)
                                                 : run_usual_bench(*config, results);
-    return done.map([] { return kExitPass; });
+    return done.map([] { return exit_pass; });
 }
 
 }  // namespace hotplug

@@ -75,11 +75,11 @@ hp::Result<CommandStatus> compare_command(const CompareOptions& options) {
         if (auto updated = update_text(options.readme, *comparison); !updated) {
             return tl::unexpected(updated.error());
         }
-        return kExitPass;
+        return exit_pass;
     }
     fmt::print("{}", format_table(*comparison));
     std::fflush(stdout);
-    return comparison->good() ? kExitPass : kExitFail;
+    return comparison->good() ? exit_pass : exit_fail;
 }
 
 }  // namespace hotplug

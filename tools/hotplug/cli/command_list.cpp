@@ -49,7 +49,7 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
         for (const std::string& word : std::set<std::string>(words.begin(), words.end())) {
             fmt::print("{}\n", word);
         }
-        return kExitPass;
+        return exit_pass;
     }
     std::vector<std::string> wanted = options.tags;
     if (wanted.empty()) {
@@ -67,13 +67,13 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
             list.push_back(to_json(row));
         }
         fmt::print("{}\n", list.dump(2));
-        return kExitPass;
+        return exit_pass;
     }
     for (const Row& row : *rows) {
         fmt::print("{:<32} {:<24} {}\n", row.expected_key(),
                    fmt::format("{}", fmt::join(row.tags(), ",")), row.scenario->description);
     }
-    return kExitPass;
+    return exit_pass;
 }
 
 }  // namespace hotplug

@@ -58,8 +58,8 @@ hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
         fmt::print("=== {}\n", names[at]);
         std::fflush(stdout);
         const auto status = run_command(run);
-        if (status && *status == kExitInterrupted) {
-            return kExitInterrupted;
+        if (status && *status == exit_interrupted) {
+            return exit_interrupted;
         }
         complete = complete && status;
         auto loaded = status ? load_run(run.results, names[at])
@@ -89,7 +89,7 @@ hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
     }
     fmt::print("\nTable: {}\n\n{}", (results / "matrix.html").string(), format_table(matrix));
     std::fflush(stdout);
-    return complete ? kExitPass : kExitFail;
+    return complete ? exit_pass : exit_fail;
 }
 
 }  // namespace hotplug

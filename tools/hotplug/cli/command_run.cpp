@@ -235,7 +235,7 @@ std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSourc
 hp::Result<CommandStatus> status_of(const RunReport& report, const RunOptions& options,
                                     const ExpectedSource& expected) {
     if (report.info.interrupted) {
-        return kExitInterrupted;
+        return exit_interrupted;
     }
     const RunVerdict verdict = verdict_of(report);
     if (verdict == RunVerdict::error) {
@@ -247,12 +247,12 @@ hp::Result<CommandStatus> status_of(const RunReport& report, const RunOptions& o
             return tl::unexpected(file.error());
         }
         fmt::print(stderr, "wrote {}\n", file->string());
-        return kExitPass;
+        return exit_pass;
     }
     if (only_out_of_time(report)) {
-        return kExitOutOfTime;
+        return exit_out_of_time;
     }
-    return verdict == RunVerdict::pass ? kExitPass : kExitFail;
+    return verdict == RunVerdict::pass ? exit_pass : exit_fail;
 }
 
 }  // namespace
@@ -276,7 +276,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     }
     if (options.dry_run) {
         print_plan(options, *rows);
-        return kExitPass;
+        return exit_pass;
     }
     const RunLimit limit(options.run_timeout_s);
     // A kernel that is not there costs nobody yesterday's results. Whatever ends this command

@@ -10,7 +10,7 @@ namespace hotplug {
 
 hp::Result<CommandStatus> schema_command() {
     fmt::print("{}\n", scenario_schema().dump(2));
-    return kExitPass;
+    return exit_pass;
 }
 
 }  // namespace hotplug

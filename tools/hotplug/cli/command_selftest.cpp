@@ -17,12 +17,12 @@ namespace hotplug {
 
 namespace {
 
-constexpr const char* kProvoke = "/sys/kernel/debug/detectors";
-constexpr auto kAnswer = std::chrono::seconds(30);
-constexpr auto kScan = std::chrono::minutes(3);
+constexpr const char* provoke_file = "/sys/kernel/debug/detectors";
+constexpr auto answer_time = std::chrono::seconds(30);
+constexpr auto scan_time = std::chrono::minutes(3);
 /// Twice what the test sets the kernel's own limit to, and the time khungtaskd needs to look.
-constexpr auto kHungTask = std::chrono::seconds(40);
-constexpr const char* kHungTaskLimit = "5";
+constexpr auto hung_task_time = std::chrono::seconds(40);
+constexpr const char* hung_task_limit = "5";
 
 struct Detector {
     std::string_view word;  // of tools/hotplug/detectors
@@ -30,7 +30,7 @@ struct Detector {
 };
 
 // Lockdep first: any other report switches it off.
-constexpr std::array kAtOnce{
+constexpr std::array at_once{
     Detector{"lockdep", ComplaintKind::lockdep},      Detector{"atomic-sleep", ComplaintKind::bug},
     Detector{"kasan", ComplaintKind::kasan},          Detector{"dma-debug", ComplaintKind::dma_api},
     Detector{"list", ComplaintKind::list_corruption},
@@ -41,20 +41,20 @@ public:
     explicit SelfTest(Machine& machine) : agent_(machine.agent()) {}
 
     hp::Result<CommandStatus> run() {
-        if (const auto loaded = agent_.run({"modprobe", "detectors"}, kAnswer);
+        if (const auto loaded = agent_.run({"modprobe", "detectors"}, answer_time);
             !loaded || loaded->status != 0) {
             return hp::fail(fmt::format(
                 "the guest has no detectors.ko: was its image made for this kernel tree? {}",
                 loaded ? loaded->err : loaded.error().message));
         }
-        for (const Detector& detector : kAtOnce) {
+        for (const Detector& detector : at_once) {
             judge(detector.word, provoke_and_find(detector));
         }
         judge("shirq", shared_handler_called());
         judge("kmemleak", leaks_found());
         judge("hung-task", hung_task_found());
         fmt::print("{} passed, {} failed\n", passed_, failed_);
-        return failed_ == 0 ? kExitPass : kExitFail;
+        return failed_ == 0 ? exit_pass : exit_fail;
     }
 
 private:
@@ -70,7 +70,7 @@ private:
 
     hp::Result<void> provoke(std::string_view word) {
         const auto written =
-            agent_.write(kProvoke, std::string(word) + "\n", Deadline::after(kAnswer));
+            agent_.write(provoke_file, std::string(word) + "\n", Deadline::after(answer_time));
         if (!written) {
             return tl::unexpected(written.error());
         }
@@ -88,7 +88,7 @@ private:
             return tl::unexpected(done.error());
         }
         const auto mark = agent_.mark_kernel_log(fmt::format("hpctl: provoked {}", detector.word),
-                                                 Deadline::after(kAnswer));
+                                                 Deadline::after(answer_time));
         if (!mark) {
             return tl::unexpected(mark.error());
         }
@@ -115,7 +115,7 @@ private:
                 return seen.text.find("shared handler called") != std::string::npos &&
                        seen.text.find("called 0 times") == std::string::npos;
             },
-            "the module's line about calls by free_irq()", Deadline::after(kAnswer));
+            "the module's line about calls by free_irq()", Deadline::after(answer_time));
         return line.map([](const KernelLine& seen) { return seen.text; });
     }
 
@@ -125,10 +125,10 @@ private:
         }
         // kmemleak leaves alone what is younger than 5 s (MSECS_MIN_AGE): wait on the guest's
         // clock.
-        if (const auto aged = agent_.run({"sleep", "6"}, kAnswer); !aged) {
+        if (const auto aged = agent_.run({"sleep", "6"}, answer_time); !aged) {
             return tl::unexpected(aged.error());
         }
-        const auto reports = agent_.kmemleak(Deadline::after(kScan));
+        const auto reports = agent_.kmemleak(Deadline::after(scan_time));
         if (!reports) {
             return tl::unexpected(reports.error());
         }
@@ -142,8 +142,8 @@ private:
     }
 
     hp::Result<std::string> hung_task_found() {
-        const auto limit = agent_.write("/proc/sys/kernel/hung_task_timeout_secs", kHungTaskLimit,
-                                        Deadline::after(kAnswer));
+        const auto limit = agent_.write("/proc/sys/kernel/hung_task_timeout_secs", hung_task_limit,
+                                        Deadline::after(answer_time));
         if (!limit || limit->error != 0) {
             return hp::fail("the kernel has no hung task detector");
         }
@@ -157,7 +157,7 @@ private:
                 return seen.text.find("detectors-hung") != std::string::npos &&
                        seen.text.find("blocked for more than") != std::string::npos;
             },
-            "khungtaskd's report", Deadline::after(kHungTask));
+            "khungtaskd's report", Deadline::after(hung_task_time));
         if (const auto woken = provoke("wake"); !woken) {
             return tl::unexpected(woken.error());
         }

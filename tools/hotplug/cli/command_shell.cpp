@@ -15,16 +15,16 @@ namespace hotplug {
 
 namespace {
 
-constexpr auto kCommandDeadline = std::chrono::minutes(10);
+constexpr auto command_deadline = std::chrono::minutes(10);
 
 hp::Result<CommandStatus> run_in(Machine& machine, const std::string& command) {
-    const auto result = machine.agent().run({"sh", "-c", command}, kCommandDeadline);
+    const auto result = machine.agent().run({"sh", "-c", command}, command_deadline);
     if (!result) {
         return tl::unexpected(machine.explain(result.error()));
     }
     fmt::print("{}", result->out);
     fmt::print(stderr, "{}", result->err);
-    return result->status == 0 && !result->timed_out ? kExitPass : kExitFail;
+    return result->status == 0 && !result->timed_out ? exit_pass : exit_fail;
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ hp::Result<CommandStatus> shell_command(const ShellOptions& options) {
         return run_in(**machine, command);
     }
     fmt::print(stderr, "The guest's console; Ctrl-] ends it and the guest.\n");
-    return attach_console((*machine)->console_socket()).map([] { return kExitPass; });
+    return attach_console((*machine)->console_socket()).map([] { return exit_pass; });
 }
 
 }  // namespace hotplug

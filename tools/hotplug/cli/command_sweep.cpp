@@ -80,7 +80,7 @@ hp::Result<CommandStatus> conclude(const SweepJournal& journal, const fs::path& 
         fmt::print("\nOne command for each failing point: {}\n", (results / "replay.txt").string());
     }
     std::fflush(stdout);
-    return replays.empty() ? kExitPass : kExitFail;
+    return replays.empty() ? exit_pass : exit_fail;
 }
 
 hp::Result<CommandStatus> merge(const SweepOptions& options, const fs::path& results) {
@@ -195,7 +195,7 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
         report = runner.run(rows, std::move(info));
     }
     if (report.info.interrupted) {
-        return kExitInterrupted;
+        return exit_interrupted;
     }
     const auto status = conclude(*journal, results);
     fmt::print("{}", format_integrity(report.integrity));
@@ -206,7 +206,7 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
     if (!status || report.integrity.sound()) {
         return status;
     }
-    return kExitFail;
+    return exit_fail;
 }
 
 }  // namespace hotplug

@@ -22,7 +22,7 @@ namespace hotplug {
 
 namespace {
 
-constexpr char kDetach = 0x1d;  // Ctrl-]
+constexpr char detach_key = 0x1d;  // Ctrl-]
 
 /// A terminal without line editing, as long as the object lives.
 class RawTerminal {
@@ -86,7 +86,7 @@ Flow carry(int from, int to) {
         return Flow::ended;
     }
     const std::string_view bytes(buffer.data(), static_cast<size_t>(got));
-    const size_t detach = from == STDIN_FILENO ? bytes.find(kDetach) : std::string_view::npos;
+    const size_t detach = from == STDIN_FILENO ? bytes.find(detach_key) : std::string_view::npos;
     const bool sent = write_all(to, bytes.substr(0, detach));
     return sent && detach == std::string_view::npos ? Flow::open : Flow::ended;
 }

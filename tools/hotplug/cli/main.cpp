@@ -27,13 +27,13 @@ void handle_signals() {
 int report(const hp::Result<CommandStatus>& result) {
     if (hotplug::Deadline::interrupted() && !hotplug::Deadline::out_of_time()) {
         fmt::print(stderr, "hpctl: interrupted\n");
-        return hotplug::kExitInterrupted;
+        return hotplug::exit_interrupted;
     }
     if (!result) {
         fmt::print(stderr, "hpctl: {}\n", result.error().message);
-        return hotplug::kExitError;
+        return hotplug::exit_error;
     }
-    if (*result == hotplug::kExitOutOfTime) {
+    if (*result == hotplug::exit_out_of_time) {
         fmt::print(stderr, "hpctl: the time was over before the last row\n");
     }
     return *result;
@@ -249,7 +249,7 @@ int run(int argc, char** argv) {
         }
         fmt::print(stderr, "hpctl: {}; see hpctl --help\n", error.what());
         // git would take another status for a bad commit.
-        return bisect_app->parsed() ? hotplug::kExitNoBisection : hotplug::kExitError;
+        return bisect_app->parsed() ? hotplug::exit_no_bisection : hotplug::exit_error;
     }
     if (list_app->parsed() || schema_app->parsed() || completion_app->parsed() ||
         man_app->parsed()) {
@@ -257,15 +257,15 @@ int run(int argc, char** argv) {
     }
     if (completion_app->parsed()) {
         fmt::print("{}", hotplug::format_completion(app));
-        return hotplug::kExitPass;
+        return hotplug::exit_pass;
     }
     if (man_app->parsed()) {
         fmt::print("{}", hotplug::format_man_page(app, hotplug::commit_text()));
-        return hotplug::kExitPass;
+        return hotplug::exit_pass;
     }
     if (bisect_app->parsed()) {
         const int status = report(hotplug::bisect_command(bisect));
-        return status == hotplug::kExitError ? hotplug::kExitNoBisection : status;
+        return status == hotplug::exit_error ? hotplug::exit_no_bisection : status;
     }
     if (schema_app->parsed()) {
         return report(hotplug::schema_command());
@@ -308,6 +308,6 @@ int main(int argc, char** argv) {
         return run(argc, argv);
     } catch (const std::exception& error) {
         fmt::print(stderr, "hpctl: {}\n", error.what());
-        return hotplug::kExitError;
+        return hotplug::exit_error;
     }
 }

@@ -274,13 +274,14 @@ std::vector<std::string> RunOptions::arguments() const {
 
 std::span<const ExitMeaning> exit_table() {
     static constexpr ExitMeaning table[] = {
-        {kExitPass, "all is as expected"},
-        {kExitFail, "a row failed, or the run itself has a flaw"},
-        {kExitError,
+        {exit_pass, "all is as expected"},
+        {exit_fail, "a row failed, or the run itself has a flaw"},
+        {exit_error,
          "the harness could not do what was asked: one line on standard error says why"},
-        {kExitOutOfTime, "--run-timeout ended the run, and nothing that was run before has failed"},
-        {kExitNoBisection, "hpctl bisect: no commit can be judged, as for want of a row"},
-        {kExitInterrupted, "Ctrl-C or SIGTERM ended it"},
+        {exit_out_of_time,
+         "--run-timeout ended the run, and nothing that was run before has failed"},
+        {exit_no_bisection, "hpctl bisect: no commit can be judged, as for want of a row"},
+        {exit_interrupted, "Ctrl-C or SIGTERM ended it"},
     };
     return table;
 }

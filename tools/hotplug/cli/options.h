@@ -22,12 +22,12 @@ namespace hotplug {
 
 /// Exit status of every command; exit_table() says what each means.
 enum CommandStatus : int {
-    kExitPass = 0,
-    kExitFail = 1,
-    kExitError = 2,
-    kExitOutOfTime = 124,
-    kExitNoBisection = 128,
-    kExitInterrupted = 130,
+    exit_pass = 0,
+    exit_fail = 1,
+    exit_error = 2,
+    exit_out_of_time = 124,
+    exit_no_bisection = 128,
+    exit_interrupted = 130,
 };
 
 struct ExitMeaning {

@@ -237,6 +237,8 @@ TEST(CheckErrorLines, LossAccountsForTheGpuThatWasLost) {
     KernelLogSummary log;
     log.notes = {{"amdgpu 0000:01:00.0: device lost: no answer", 1, 1}};
     EXPECT_TRUE(check_error_lines(log, episodes, {}).passed);
+    log.notes[0].count = 2;
+    EXPECT_FALSE(check_error_lines(log, episodes, {}).passed) << "it is lost once";
     log.notes = {{"amdgpu 0000:02:00.0: device lost: no answer", 1, 1}};
     EXPECT_FALSE(check_error_lines(log, episodes, {}).passed) << "that one was not lost";
     episodes[0].loss.loss = Loss::driver_unbind;

@@ -14,7 +14,7 @@
 namespace hotplug {
 
 /// Fails for each line of `log` that contains none of these: what any row may cause, what a loss of
-/// `episodes` may, one of `may_log`.
+/// `episodes` may cause once, one of `may_log`.
 CheckResult check_error_lines(const KernelLogSummary& log, const std::vector<Episode>& episodes,
                               const std::vector<std::string>& may_log);
 

@@ -77,8 +77,13 @@ CheckResult RowJudge::judge_now(Check check) {
         case Check::steps:
             return check_steps(state_.step_failure.empty() ? state_.held_up : state_.step_failure);
         case Check::log_clean: return check_log_clean(state_.result.kernel_log);
-        case Check::error_lines:
-            return check_error_lines(state_.result.kernel_log, episodes, state_.scenario.may_log);
+        case Check::error_lines: {
+            std::vector<std::string> may_log = state_.scenario.may_log;
+            for (std::string& line : may_log) {
+                line = state_.expand(std::move(line));
+            }
+            return check_error_lines(state_.result.kernel_log, episodes, may_log);
+        }
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }
     return not_reached(check);

@@ -187,7 +187,8 @@ struct Scenario {
     std::vector<Step> steps;
     std::vector<Check> checks;
     Limits limits;
-    std::vector<std::string> may_log;  ///< parts of error lines that the steps may cause
+    /// Parts of error lines that the steps may cause, with the variables of ShellStep.
+    std::vector<std::string> may_log;
     bool fresh_boot = false;
     unsigned cycles = 0;  ///< not 0: the row is run that many times, victims alternate
     /// No soak: each cycle is a try of its own, and one that damaged the guest leaves it to no

@@ -13,8 +13,10 @@ namespace {
 constexpr GuestFile device_remove{"/sys/bus/pci/devices/{bdf}/remove", "1"};
 constexpr GuestFile rescan{"/sys/bus/pci/rescan", "1"};
 
-/// By whoever finds out first.
-constexpr std::string_view told_once[] = {"{bdf}: device lost: "};
+/// By whoever finds out first, which may be a message to the firmware whose answer is all ones.
+constexpr std::string_view told_once[] = {
+    "{bdf}: device lost: ", "{bdf}: SMU: bus error for message: ", "in params:",
+    "{bdf}: Failed to enable gfxoff!"};
 constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrectable (",
                                              " error status/mask=", "(First)"};
 

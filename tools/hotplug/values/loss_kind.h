@@ -86,7 +86,7 @@ struct LossKind {
     /// The guest keeps the device: no directory below /sys/bus/pci/devices goes.
     bool device_stays = false;
     bool ends_clients = true;
-    /// Parts of the error lines that a right driver, or the bus, may write for it; see
+    /// Parts of the error lines that a right driver, or the bus, may write for it, each once; see
     /// fill_in().
     std::span<const std::string_view> may_log = {};
 };

@@ -6,7 +6,7 @@
 unshare -m sh -c 'mount --bind "$1" /dev/dri/renderD128 && exec timeout -s KILL 90 \
     /usr/libexec/igt-gpu-tools/amdgpu/amd_close_race --run-subtest close-race-medium' sh "$1" &
 igt=$!
-until fuser -s "$1"; do
+until readlink /proc/[0-9]*/fd/* | grep -qx /dev/dri/renderD128; do
     kill -0 $igt || exit
     sleep 0.1
 done
