@@ -15,9 +15,9 @@ enum class SecondFunction {
 
 /// Nothing set: the same board is put back, with its GPU alone.
 struct Replacement {
-    std::optional<uint16_t> device_id;
-    std::optional<uint64_t> vram_mib;
-    std::optional<SecondFunction> second_function;
+    std::optional<uint16_t> device_id = {};
+    std::optional<uint64_t> vram_mib = {};
+    std::optional<SecondFunction> second_function = {};
     /// A new emulator process even when nothing differs: another board of the same model.
     bool other_board = false;
 
