@@ -20,8 +20,8 @@ constexpr uint32_t ring_base = 0x1000, ring_dwords = 1024, user_buffer = 0x4000,
 constexpr int64_t slack = 4096;
 
 /// The engines of an instance, each ring of which can be started.
-struct Instance {
-    explicit Instance(const char* name) : profile(*find_profile(name)) {}
+struct Instance : private test::Surroundings {
+    using Surroundings::Surroundings;
 
     void fuzz(unsigned which, const std::vector<uint32_t>& packets) {
         vcn.reset();
@@ -55,15 +55,7 @@ private:
         registers.write(ring.wptr, wptr);
     }
 
-    const Profile profile;
     const VcnLayout layout = vcn_layouts(profile).at(0);
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    const EngineContext context{
-        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
     VcnEngine vcn{context, layout};
     JpegEngine jpeg{context, layout.jpeg};
 };

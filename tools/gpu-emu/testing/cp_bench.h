@@ -13,6 +13,7 @@
 #include <memory>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -108,6 +109,20 @@ struct RecordingKicker : EngineKicker {
 
     void kick(Engine& engine) override { kicked.insert(&engine); }
     std::set<Engine*, ByName> kicked;
+};
+
+/// What an engine is given, to look into. The clock stands still.
+struct Surroundings {
+    explicit Surroundings(const std::string& name) : profile(*find_profile(name)) {}
+
+    const Profile profile;
+    RegisterFile registers{2u << 20};
+    PlainMemory memory;
+    RecordingSink interrupts;
+    RecordingKicker kicker;
+    Mutator mutator;
+    const EngineContext context{
+        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
 };
 
 inline Profile small_profile() {

@@ -26,9 +26,9 @@ struct Version {
     uint8_t source;
 };
 
-class JpegTest : public testing::TestWithParam<Version> {
+class JpegTest : public testing::TestWithParam<Version>, protected test::Surroundings {
 protected:
-    JpegTest() { engine.reset(); }
+    JpegTest() : Surroundings(GetParam().profile) { engine.reset(); }
 
     static constexpr uint32_t doorbell = 0x362;
 
@@ -66,15 +66,7 @@ protected:
         return Engine::Turn::more;
     }
 
-    const Profile profile = *find_profile(GetParam().profile);
     const JpegLayout layout = vcn_layouts(profile).at(0).jpeg;
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    const EngineContext context{
-        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
     test::Ring ring{memory, ring_base, ring_dwords};
     JpegEngine engine{context, layout};
 };
@@ -218,16 +210,10 @@ INSTANTIATE_TEST_SUITE_P(Versions, JpegTest,
 
 /// jpeg_v4_0_3_core_stall_reset().
 TEST(Jpeg, OneDecoderIsResetAlone) {
-    const Profile profile = *find_profile("mi300x");
-    const JpegLayout layout = vcn_layouts(profile).at(0).jpeg;
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    const EngineContext context{
-        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
-    JpegEngine engine{context, layout};
+    test::Surroundings given("mi300x");
+    RegisterFile& registers = given.registers;
+    const JpegLayout layout = vcn_layouts(given.profile).at(0).jpeg;
+    JpegEngine engine{given.context, layout};
     engine.reset();
     constexpr uint32_t scratch0 = 0x8454, scratch3 = 0x7894, stall3 = 0x78ba, clean3 = 0x78bb;
     registers.write(scratch0, 5);

@@ -16,9 +16,9 @@ constexpr uint32_t table = 0x1000, shared = 0x2000, ring_base = 0x3000, jpeg_rin
 constexpr uint32_t header_dwords = 2 + 9 * 3;
 constexpr uint32_t ok = 1, failed = 3, too_small = 4, unknown = 5;
 
-class MmschTest : public testing::Test {
+class MmschTest : public testing::Test, protected test::Surroundings {
 protected:
-    MmschTest() {
+    MmschTest() : Surroundings("mi300x-vf") {
         vcn.reset();
         jpeg.reset();
         mmsch.reset();
@@ -46,15 +46,7 @@ protected:
     }
     uint32_t status(uint32_t engine) { return memory.at32(table + (2 + 3 * engine) * 4); }
 
-    const Profile profile = *find_profile("mi300x-vf");
     const VcnLayout layout = vcn_layouts(profile).at(0);
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    const EngineContext context{
-        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
     VcnEngine vcn{context, layout};
     JpegEngine jpeg{context, layout.jpeg};
     Mmsch mmsch{context, layout, vcn, jpeg};

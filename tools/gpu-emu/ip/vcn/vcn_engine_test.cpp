@@ -14,10 +14,10 @@ namespace {
 constexpr uint32_t ring_base = 0x1000, ring_dwords = 256, ib = 0x4000, message = 0x5000;
 constexpr uint32_t clk_en = 1u << 9, blk_rst = 1u << 28, pg_mode = 1u << 2;
 
-class VcnTest : public testing::Test {
+class VcnTest : public testing::Test, protected test::Surroundings {
 protected:
     explicit VcnTest(const char* name, unsigned instance = 0)
-        : profile(*find_profile(name)),
+        : Surroundings(name),
           layout(vcn_layouts(profile).at(instance)),
           ip(profile.ip(HwId::VCN, instance)),
           engine(context, layout) {
@@ -36,16 +36,8 @@ protected:
         return Engine::Turn::more;
     }
 
-    const Profile profile;
     const VcnLayout layout;
     const IpInstance& ip;
-    RegisterFile registers{2u << 20};
-    test::PlainMemory memory;
-    test::RecordingSink interrupts;
-    test::RecordingKicker kicker;
-    Mutator mutator;
-    const EngineContext context{
-        profile, registers, memory, interrupts, kicker, [] { return uint64_t{1}; }, mutator};
     test::Ring ring{memory, ring_base, ring_dwords};
     VcnEngine engine;
 };
