@@ -15,8 +15,8 @@
 namespace hotplug {
 
 /// So many more objects than before a slab cache may hold after one row. Both states are taken when
-/// the caches have given back what is free; what is left over by chance are free objects that a
-/// kernel keeps for each CPU (sheaves, since 6.18) and counts as in use. kernfs nodes, address
+/// the caches have given back what is free. The driver's tolerance is what Debian's 7.3 was seen to
+/// leave (recorded/limits.json), presumably free objects that each CPU keeps. kernfs nodes, address
 /// spaces and pids are the whole guest's: its own processes and kernel threads come and go. A leak
 /// of one object a removal shows in the cycles of a soak and not in one row: SlabGrowth.
 inline constexpr uint64_t slab_tolerance_driver = 180;
