@@ -50,7 +50,9 @@ void Board::make_device() {
     gpu_ = std::make_unique<Gpu>(options_.profile,
                                  Gpu::Options{.map_vram = options_.map_vram,
                                               .eeprom_path = options_.eeprom,
-                                              .peers = hive_ ? &*hive_ : nullptr},
+                                              .peers = hive_ ? &*hive_ : nullptr,
+                                              .loop = &loop_,
+                                              .reset_time = options_.reset_time},
                                  engines_);
     if (hive_) {
         hive_->open(gpu_->vram());

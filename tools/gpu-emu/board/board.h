@@ -5,6 +5,7 @@
 // has a writer thread.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,6 +39,7 @@ public:
         std::string hive;         // for a profile that is in one: where its GPUs meet
         std::string pcie_switch;  // empty: behind none; else where those behind it meet
         unsigned node = 0;        // behind the switch
+        std::chrono::milliseconds reset_time = Gpu::default_reset_time;
         bool map_vram = true;
         bool black_hole = false;
     };

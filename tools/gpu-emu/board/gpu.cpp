@@ -79,11 +79,15 @@ struct Gpu::Impl {
     void make_blocks_of_dies();
     void power_on();
     void reset(ResetKind kind);
+    void ask_for_mode1_reset();
+    void tell_of_reset();
     void run_pending_resets();
-    /// BARs do so while memory space is enabled. Whether the ROM is enabled the client minds, which
-    /// reads it once and for all.
+    void go_away_for(std::chrono::milliseconds time);
+    /// Nothing does in the middle of a reset. BARs do so while memory space is enabled. Whether the
+    /// ROM is enabled the client minds, which reads it once and for all.
     bool answers(Region region) const {
-        return region == Region::config || region == Region::rom || config.memory_enabled();
+        return !in_reset &&
+               (region == Region::config || region == Region::rom || config.memory_enabled());
     }
     void place_boot_data();
     void place(uint64_t offset, const std::vector<std::byte>& data);
@@ -128,6 +132,10 @@ struct Gpu::Impl {
     std::optional<ResetKind> pending_reset;
     bool pending_engine_reset = false;
     uint32_t pending_sdma_reset = 0, pending_vcn_reset = 0;  // instances
+
+    bool awaits_reset = false;  // the SMU has been asked for mode 1
+    bool in_reset = false;
+    hp::EventLoop::Handle reset_timer;  // until either is over
 };
 
 Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kicker)
@@ -163,6 +171,13 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                return engines.load_vcn_sram(instance, pairs);
            }}),
       blocks{&nbio, &ih, smu.get(), &psp} {
+    registers.on_read(smu->answer_register(), 1, [this](uint32_t dword) {
+        const uint32_t answer = registers.raw(dword);
+        if (awaits_reset && answer != 0) {
+            pending_reset = ResetKind::mode1;
+        }
+        return answer;
+    });
     make_blocks_of_dies();
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
     config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
@@ -170,7 +185,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
     if (profile.virtual_function) {
         more_blocks.push_back(std::make_unique<Rlcg>(profile, registers));
         auto mailbox = std::make_unique<VfMailbox>(
-            profile, registers, ih, [this] { pending_reset = ResetKind::mode1; }, mutator);
+            profile, registers, ih, [this] { pending_reset = ResetKind::host; }, mutator);
         vf_mailbox = mailbox.get();
         more_blocks.push_back(std::move(mailbox));
     }
@@ -216,7 +231,7 @@ void Gpu::Impl::make_blocks_of_dies() {
 
 /// The SMU of the profile's version.
 std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
-    const auto mode1_reset = [this] { pending_reset = ResetKind::mode1; };
+    const auto mode1_reset = [this] { ask_for_mode1_reset(); };
     const IpInstance& mp1 = profile.ip(HwId::MP1);
     if (mp1.major == 11) {
         return std::make_unique<Smu11>(
@@ -243,6 +258,8 @@ std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
 }
 
 void Gpu::Impl::power_on() {
+    reset_timer.cancel();
+    in_reset = false;
     config.reset();
     eeprom.power_on();
     ras.power_on();
@@ -253,6 +270,12 @@ void Gpu::Impl::reset(ResetKind kind) {
     pending_reset.reset();
     pending_engine_reset = false;
     pending_sdma_reset = pending_vcn_reset = 0;
+    if (std::exchange(awaits_reset, false)) {
+        reset_timer.cancel();
+    }
+    if (kind == ResetKind::mode1) {
+        config.reset();
+    }
     registers.clear();
     engines.reset();
     vm.reset();
@@ -268,12 +291,53 @@ void Gpu::Impl::reset(ResetKind kind) {
     place_boot_data();
 }
 
+/// Asked of the SMU, which answers first: the driver takes a reset whose answer it could not read
+/// for failed. Assumed: when it begins. Here that is once the answer was read, or after as long as
+/// the reset takes.
+void Gpu::Impl::ask_for_mode1_reset() {
+    if (options.loop == nullptr) {
+        pending_reset = ResetKind::mode1;
+        return;
+    }
+    awaits_reset = true;
+    tell_of_reset();
+    reset_timer = options.loop->after(options.reset_time, [this] {
+        pending_reset = ResetKind::mode1;
+        run_pending_resets();
+    });
+}
+
+void Gpu::Impl::tell_of_reset() {
+    if (reset_witness) {
+        reset_witness();
+    }
+}
+
+/// Gone, for its host, for that long.
+void Gpu::Impl::go_away_for(std::chrono::milliseconds time) {
+    if (options.loop == nullptr || time.count() == 0) {
+        return;
+    }
+    in_reset = true;
+    reset_timer = options.loop->after(time, [this] {
+        reset_timer.cancel();
+        in_reset = false;
+    });
+}
+
 void Gpu::Impl::run_pending_resets() {
     if (pending_reset) {
-        hp::log::info("reset", {{"kind", *pending_reset == ResetKind::flr ? "flr" : "mode1"}});
-        reset(*pending_reset);
-        if (reset_witness) {
-            reset_witness();
+        const ResetKind kind = *pending_reset;
+        const bool told = kind == ResetKind::mode1 && awaits_reset;
+        hp::log::info("reset", {{"kind", kind == ResetKind::flr     ? "flr"
+                                         : kind == ResetKind::mode1 ? "mode1"
+                                                                    : "host"}});
+        reset(kind);
+        if (kind != ResetKind::host) {
+            go_away_for(options.reset_time);
+        }
+        if (!told) {
+            tell_of_reset();
         }
     } else if (std::exchange(pending_engine_reset, false)) {
         hp::log::info("reset", {{"kind", "mode2"}});
@@ -405,6 +469,7 @@ void Gpu::read(Region region, uint64_t offset, std::span<std::byte> out) {
         case Region::config: impl_->config.read(offset, out); break;
         default: fill_with_ones(out); break;
     }
+    impl_->run_pending_resets();
 }
 
 void Gpu::write(Region region, uint64_t offset, std::span<const std::byte> in) {

@@ -4,6 +4,7 @@
 // accesses, which LossGate (loss/loss_gate.h) puts around any function.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,6 +20,7 @@
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/profiles/profile.h"
+#include "lib/event_loop.h"
 #include "lib/result.h"
 
 namespace gpuemu {
@@ -31,8 +33,13 @@ public:
         /// Where the RAS EEPROM is kept between runs; empty: it begins blank at every power-on, as
         /// with no file.
         std::string eeprom_path;
-        PeerMemory* peers = nullptr;  // the rest of its hive, for a profile that is in one
+        PeerMemory* peers = nullptr;    // the rest of its hive, for a profile that is in one
+        hp::EventLoop* loop = nullptr;  // null: its resets are over at once
+        /// How long a mode 1 reset or an FLR takes. A function has to be there 100 ms after an FLR
+        /// (PCI Express Base 6.0, 6.6.2). Assumed of mode 1, behind which the driver sleeps 500 ms.
+        std::chrono::milliseconds reset_time = default_reset_time;
     };
+    static constexpr std::chrono::milliseconds default_reset_time{80};
 
     /// Start-up; throws std::system_error when there is no memory for VRAM, std::invalid_argument
     /// when the seat in the hive is not one, its peers are missing, or they are too many.
@@ -66,7 +73,8 @@ public:
     void make_honest();
     uint64_t mutations() const;
     void set_mutation_witness(Mutator::Witness witness);
-    /// Called when the driver has reset all of the GPU: mode 1, or a function level reset.
+    /// Called when the driver has asked for a reset of all of the GPU: mode 1, or a function level
+    /// reset.
     void set_reset_witness(std::function<void()> witness);
 
     /// Puts the entry into the IH ring and sends the interrupt, as an engine would.

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
@@ -16,6 +17,7 @@
 
 #include "gpu-emu/ip/atom_image.h"
 #include "gpu-emu/ip/discovery.h"
+#include "lib/run_until.h"
 
 namespace gpuemu {
 namespace {
@@ -85,6 +87,11 @@ protected:
     }
     uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
     void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
+
+    void mode1_reset() {
+        set(MP1_C2PMSG_82, 1);
+        set(MP1_C2PMSG_66, 3);  // GfxDriverReset
+    }
 
     void start_sos() {
         set(MP0_C2PMSG_35, 0x20000);
@@ -202,16 +209,16 @@ TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
     ::munmap(mapped, 64 * mib);
 }
 
-TEST_F(GpuTest, Mode1ResetOfTheSmuKeepsConfigSpace) {
-    put<uint16_t>(Region::config, 4, 0x6);
+TEST_F(GpuTest, Mode1ResetOfTheSmuLosesConfigSpace) {
     put(Region::config, 0x24, 0xfaa00000u);
     start_sos();
-    set(MP1_C2PMSG_82, 1);
-    set(MP1_C2PMSG_66, 3);  // GfxDriverReset
-    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    mode1_reset();
+    EXPECT_EQ(get<uint16_t>(Region::config, command), 0);
+    EXPECT_EQ(get(Region::config, 0x24), 0u);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0xffffffffu) << "its BARs are gone until the driver is back";
+    enable();
     EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
-    EXPECT_EQ(get<uint16_t>(Region::config, 4) & 6, 6);
-    EXPECT_EQ(get(Region::config, 0x24) & 0xfffffff0, 0xfaa00000u);
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u) << "idle";
 }
 
 TEST_F(GpuTest, WhoWantsToKnowIsToldOfResetsOfTheWholeGpu) {
@@ -220,8 +227,7 @@ TEST_F(GpuTest, WhoWantsToKnowIsToldOfResetsOfTheWholeGpu) {
     set(MP1_C2PMSG_82, 1u << 1);
     set(MP1_C2PMSG_66, 0x4d);  // one SDMA instance
     EXPECT_EQ(resets, 0);
-    set(MP1_C2PMSG_82, 1);
-    set(MP1_C2PMSG_66, 3);  // GfxDriverReset
+    mode1_reset();
     EXPECT_EQ(resets, 1) << "with the message, not with the next access";
     gpu.reset();
     EXPECT_EQ(resets, 1) << "the bus did that";
@@ -232,6 +238,8 @@ TEST_F(GpuTest, ResetAskedForByAnEngineWaitsForTheNextAccess) {
     gpu.registers().write(MP1_C2PMSG_82, 1);
     gpu.registers().write(MP1_C2PMSG_66, 3);  // as a packet would
     EXPECT_EQ(gpu.registers().read(MP0_C2PMSG_81), 1u);
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 0xffffffffu);
+    enable();
     EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
 }
 
@@ -330,6 +338,7 @@ TEST_F(GpuTest, UncorrectedBanksOutliveTheResetTheyCause) {
     ASSERT_TRUE(gpu.inject(RasBlock::umc, RasSeverity::uncorrectable));
     set(MP1_C2PMSG_82, 1 | 1 << 16);
     set(MP1_C2PMSG_66, 3);
+    enable();
     EXPECT_EQ(reg(BIF_DOORBELL_INT_CNTL) & 4, 0u);
     set(MP1_C2PMSG_66, 0x36);
     EXPECT_EQ(reg(MP1_C2PMSG_82), 1u);
@@ -462,6 +471,107 @@ TEST_F(GpuTest, RandomAccessesAreSurvived) {
     EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
 }
 
+/// On a loop: resets take their time.
+class GpuResetTest : public GpuTest {
+protected:
+    GpuResetTest() {
+        gpu.detach();
+        slow.attach(host);
+        enable();
+    }
+    static constexpr uint64_t pcie_devctl = 0x64 + 8;
+    static constexpr std::chrono::milliseconds reset_time{20};
+
+    template <typename T = uint32_t>
+    T get(Region region, uint64_t offset) {
+        T value{};
+        slow.read(region, offset, std::as_writable_bytes(std::span(&value, 1)));
+        return value;
+    }
+    template <typename T>
+    void put(Region region, uint64_t offset, T value) {
+        slow.write(region, offset, std::as_bytes(std::span(&value, 1)));
+    }
+    uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
+    void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
+    void enable() { put<uint16_t>(Region::config, command, memory_space | bus_master); }
+    void ask_for_mode1() {
+        set(MP1_C2PMSG_90, 0);
+        set(MP1_C2PMSG_82, 1);
+        set(MP1_C2PMSG_66, 3);
+    }
+    bool comes_back() {
+        return hp::run_until(loop, [&] { return get(Region::config, 0) == 0x74a11002u; });
+    }
+    void expect_nobody() {
+        EXPECT_EQ(get(Region::config, 0), 0xffffffffu);
+        enable();  // lost
+        EXPECT_EQ(reg(MP1_C2PMSG_90), 0xffffffffu);
+        EXPECT_EQ(get(Region::bar0, 0), 0xffffffffu);
+        EXPECT_EQ(get(Region::bar2, 0), 0xffffffffu);
+    }
+
+    hp::EventLoop loop;
+    Gpu slow{profile, {.eeprom_path = {}, .loop = &loop, .reset_time = reset_time}, kicker};
+};
+
+TEST_F(GpuResetTest, TheSmuAnswersBeforeTheAsicGoes) {
+    put(Region::config, 0x24, 0xfaa00000u);
+    set(IH_RB_BASE, 0x1000);
+    ask_for_mode1();
+    EXPECT_EQ(reg(IH_RB_BASE), 0x1000u) << "not yet";
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    expect_nobody();
+    ASSERT_TRUE(comes_back());
+    EXPECT_EQ(get<uint16_t>(Region::config, command), 0);
+    EXPECT_EQ(get(Region::config, 0x24), 0u);
+    enable();
+    EXPECT_EQ(reg(IH_RB_BASE), 0u);
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+}
+
+TEST_F(GpuResetTest, AnAnswerThatNobodyReadsHoldsNoResetUp) {
+    ask_for_mode1();
+    EXPECT_TRUE(hp::run_until(loop, [&] { return get(Region::config, 0) == 0xffffffffu; }));
+    EXPECT_TRUE(comes_back());
+}
+
+TEST_F(GpuResetTest, AFunctionLevelResetTakesItsTimeToo) {
+    put<uint16_t>(Region::config, pcie_devctl, 0x8000);
+    expect_nobody();
+    ASSERT_TRUE(comes_back());
+    EXPECT_EQ(get<uint16_t>(Region::config, command), 0);
+}
+
+TEST_F(GpuResetTest, WhoWantsToKnowIsToldOnce) {
+    int resets = 0;
+    slow.set_reset_witness([&] { ++resets; });
+    ask_for_mode1();
+    EXPECT_EQ(resets, 1) << "with the message";
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
+    EXPECT_EQ(resets, 1);
+    ASSERT_TRUE(comes_back());
+    put<uint16_t>(Region::config, pcie_devctl, 0x8000);
+    EXPECT_EQ(resets, 2);
+}
+
+TEST_F(GpuResetTest, AColdBoardIsThereAtOnce) {
+    put<uint16_t>(Region::config, pcie_devctl, 0x8000);
+    slow.detach();
+    slow.attach(host);
+    EXPECT_EQ(get(Region::config, 0), 0x74a11002u);
+    enable();
+    ask_for_mode1();
+    EXPECT_EQ(get(Region::config, 0), 0x74a11002u);
+    slow.reset();  // the link's, before the ASIC's began
+    bool over = false;
+    const auto later = loop.after(3 * reset_time, [&] { over = true; });
+    EXPECT_TRUE(hp::run_until(loop, [&] {
+        EXPECT_EQ(get(Region::config, 0), 0x74a11002u) << "it took the place of the other one";
+        return over;
+    }));
+}
+
 class VfGpuTest : public GpuTest {
 protected:
     VfGpuTest() : GpuTest("mi300x-vf") {}
@@ -551,6 +661,7 @@ TEST_F(Navi21Test, Mode1ResetThroughTheSmuIsAPowerOn) {
     set(BIOS_SCRATCH_7, 0);
     put(Region::bar0, 3 * mib, 1u);
     set(MP1_C2PMSG_66, 0x30);
+    enable();
     EXPECT_EQ(get(Region::bar0, 3 * mib), 0u);
     EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
     EXPECT_NE(reg(BIOS_SCRATCH_7) & 0x200, 0u);
@@ -603,8 +714,8 @@ TEST_F(Mi350xTest, HasTheSmuOfItsVersion) {
 
 TEST_F(Mi350xTest, Mode1ResetThroughTheSmuIsAPowerOn) {
     start_sos();
-    set(MP1_C2PMSG_82, 1);
-    set(MP1_C2PMSG_66, 0x3);
+    mode1_reset();
+    enable();
     EXPECT_EQ(reg(MP0_C2PMSG_81), 0u);
 }
 

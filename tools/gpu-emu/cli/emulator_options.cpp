@@ -4,6 +4,7 @@
 #include "gpu-emu/cli/emulator_options.h"
 
 #include <bit>
+#include <chrono>
 #include <stdexcept>
 
 #include "gpu-emu/peers/switch_port.h"
@@ -93,6 +94,10 @@ void declare(CLI::App& app, EmulatorOptions& options) {
                    "takes a CPU")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
+    app.add_option("--reset-ms", options.reset_ms,
+                   "how long a mode 1 reset or an FLR takes, in which nothing answers")
+        ->check(CLI::Range(0, 10'000))
+        ->capture_default_str();
     app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
         ->capture_default_str();
     app.add_flag("--black-hole", options.black_hole,
@@ -114,6 +119,7 @@ Board::Options board_options(const EmulatorOptions& options) {
             .hive = options.hive,
             .pcie_switch = options.pcie_switch,
             .node = options.node.value_or(0),
+            .reset_time = std::chrono::milliseconds(options.reset_ms),
             .map_vram = options.vram_bar == "mapped",
             .black_hole = options.black_hole};
 }

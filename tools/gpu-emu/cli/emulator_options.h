@@ -26,6 +26,7 @@ struct EmulatorOptions {
     std::optional<uint16_t> device_id;
     std::optional<unsigned> node;
     uint64_t spin_us = 0;
+    uint64_t reset_ms = Gpu::default_reset_time.count();
     bool black_hole = false;
     bool die_with_parent = false;
     bool list_profiles = false;

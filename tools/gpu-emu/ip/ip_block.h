@@ -10,7 +10,8 @@ enum class ResetKind {
     cold,   // power-on
     link,   // hot reset of the link: the PSP goes on running, VRAM stays, the rest is as after flr
     flr,    // function-level reset: all state but what lies outside the chip (EEPROM)
-    mode1,  // the whole ASIC, asked for by the driver or the host of a virtual function
+    mode1,  // the whole ASIC, asked for by the driver: all that flr takes, configuration space too
+    host,   // of a virtual function by its host, which puts its configuration space right
 };
 
 class IpBlock {

@@ -42,6 +42,10 @@ void SmuMailbox::reset(ResetKind) {
         ip_.major == 11 ? mp::smnMP1_FIRMWARE_FLAGS_11_0 : mp::smnMP1_FIRMWARE_FLAGS, 1);
 }
 
+uint32_t SmuMailbox::answer_register() const {
+    return at(ip_, mp::regMP1_SMN_C2PMSG_90);
+}
+
 void SmuMailbox::handle_message(uint32_t message) {
     ++messages_;
     const std::optional<uint32_t> result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));

@@ -33,6 +33,8 @@ public:
     void reset(ResetKind kind) override;
 
     uint64_t messages() const { return messages_; }
+    /// Where the result of a message is read.
+    uint32_t answer_register() const;
 
 protected:
     /// The value for the argument register; nothing: the message failed.

@@ -72,7 +72,7 @@ VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers, InterruptS
 }
 
 void VfMailbox::reset(ResetKind kind) {
-    if (kind != ResetKind::mode1) {
+    if (kind != ResetKind::host) {
         request_valid_ = false;
         event_valid_ = false;
         event_ = IDH_CLR_MSG_BUF;

@@ -78,7 +78,7 @@ TEST_F(VfMailboxTest, ResetAnswerSurvivesTheReset) {
     send(5);
     EXPECT_EQ(resets, 1);
     registers.clear();
-    mailbox.reset(ResetKind::mode1);
+    mailbox.reset(ResetKind::host);
     EXPECT_EQ(event(), 1u);
     mailbox.reset(ResetKind::flr);
     EXPECT_EQ(event(), 0u);
@@ -98,7 +98,7 @@ TEST_F(VfMailboxTest, HostResetsTheFunctionWhenTheGuestIsReady) {
     send(201);
     EXPECT_EQ(resets, 1);
     registers.clear();
-    mailbox.reset(ResetKind::mode1);
+    mailbox.reset(ResetKind::host);
     EXPECT_EQ(event(), 3u);
     send(1);
     EXPECT_EQ(event(), 1u);
@@ -154,7 +154,7 @@ TEST_F(VfMailboxTest, AHostileHostLiesInMessageAndControl) {
         EXPECT_NE(registers.read(RCV_DW0 + dword), honest[dword]) << dword;
     }
     mutator.stop();
-    mailbox.reset(ResetKind::mode1);
+    mailbox.reset(ResetKind::host);
     EXPECT_EQ(event(), 7u) << "it does not believe its own lies";
 }
 

@@ -74,10 +74,36 @@ void ConfigSpace::write(uint64_t offset, std::span<const std::byte> in) {
         ++offset;
     }
     if (start_flr) {
-        reset();
+        reset_function();
         if (on_flr_) {
             on_flr_();
         }
+    }
+}
+
+/// As reset(), but for what a function-level reset has to leave alone, of the registers that are
+/// here: the payload size, which those at the other end of the link count on, all of Link Control,
+/// and the target speed, which is sticky (PCI Express Base 6.0, 6.6.2).
+void ConfigSpace::reset_function() {
+    struct Kept {
+        unsigned offset;
+        uint32_t mask;
+    };
+    constexpr std::array<Kept, 3> all_kept = {{
+        {.offset = exp_cap + PCI_EXP_DEVCTL, .mask = PCI_EXP_DEVCTL_PAYLOAD},
+        {.offset = exp_cap + PCI_EXP_LNKCTL, .mask = 0xffff},
+        {.offset = exp_cap + PCI_EXP_LNKCTL2, .mask = PCI_EXP_LNKCTL2_TLS},
+    }};
+    std::array<uint32_t, all_kept.size()> before{};
+    for (std::size_t i = 0; i < all_kept.size(); ++i) {
+        before[i] = get(all_kept[i].offset, 2) & all_kept[i].mask;
+    }
+    reset();
+    for (std::size_t i = 0; i < all_kept.size(); ++i) {
+        const auto [offset, mask] = all_kept[i];
+        const uint32_t value = (get(offset, 2) & ~mask) | before[i];
+        value_[offset] = static_cast<uint8_t>(value);
+        value_[offset + 1] = static_cast<uint8_t>(value >> 8);
     }
 }
 

@@ -26,7 +26,8 @@ public:
         uint32_t class_code = 0;  // base class, sub-class, interface: 24 bits
     };
 
-    /// `on_flr` is called when the host starts a function-level reset, after this space was reset.
+    /// `on_flr` is called when the host starts a function-level reset, after that has reset this
+    /// space.
     /// May be empty.
     explicit ConfigSpace(Identity identity, std::function<void()> on_flr = {});
 
@@ -42,8 +43,7 @@ public:
     void read(uint64_t offset, std::span<std::byte> out) const;
     void write(uint64_t offset, std::span<const std::byte> in);
 
-    /// Everything the host wrote is gone, as after a conventional or a function-level reset. BAR
-    /// sizes stay.
+    /// Everything the host wrote is gone, as after a conventional reset. BAR sizes stay.
     void reset();
 
     bool memory_enabled() const;
@@ -56,6 +56,7 @@ private:
         uint32_t writable = 0;  // address bits: what makes the BAR report its size
     };
 
+    void reset_function();
     void set(unsigned offset, unsigned bytes, uint32_t value, uint32_t writable = 0);
     uint32_t get(unsigned offset, unsigned bytes) const;
 

@@ -184,6 +184,25 @@ TEST_F(ConfigSpaceTest, FunctionLevelResetForgetsWhatTheHostWrote) {
     EXPECT_EQ(resets, 2) << "a byte write of the upper half starts it too";
 }
 
+TEST_F(ConfigSpaceTest, FunctionLevelResetKeepsWhatTheLinkCountsOn) {
+    const uint32_t express = capabilities().at(0x10);
+    constexpr uint32_t aspm_and_common_clock = 0x43, gen3 = 3;
+    put(express + 8, 2, 0x5020);  // payloads of 256 bytes, requests of 4096
+    put(express + 0x10, 2, aspm_and_common_clock);
+    put(express + 0x30, 2, gen3);
+    put(express + 8, 2, 0xd020);
+    EXPECT_EQ(resets, 1);
+    EXPECT_EQ(get(express + 8, 2), 0x2030u) << "the payload size alone; the rest is its default";
+    EXPECT_EQ(get(express + 0x10, 2), aspm_and_common_clock);
+    EXPECT_EQ(get(express + 0x30, 2), gen3);
+    put(express + 0x11, 1, 0xff);
+    EXPECT_EQ(get(express + 0x11, 1), 0u) << "what cannot be written still cannot";
+    space.reset();
+    EXPECT_EQ(get(express + 8, 2), 0x2010u);
+    EXPECT_EQ(get(express + 0x10, 2), 0u);
+    EXPECT_EQ(get(express + 0x30, 2), 4u);
+}
+
 TEST_F(ConfigSpaceTest, BeyondTheEndIsOnes) {
     EXPECT_EQ(get(4094, 4), 0xffff0000u);
     EXPECT_EQ(get(~0ull, 1), 0xffu);
