@@ -19,6 +19,8 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetSmuVersion = 0x2,
     PPSMC_MSG_GfxDriverReset = 0x3,
     PPSMC_MSG_GetDriverIfVersion = 0x4,
+    PPSMC_MSG_EnableAllSmuFeatures = 0x5,
+    PPSMC_MSG_DisableAllSmuFeatures = 0x6,
     PPSMC_MSG_RequestI2cTransaction = 0x7,
     PPSMC_MSG_GetMetricsVersion = 0x8,
     PPSMC_MSG_GetMetricsTable = 0x9,
@@ -26,18 +28,43 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetEnabledSmuFeaturesHigh = 0xC,
     PPSMC_MSG_SetDriverDramAddrHigh = 0xD,
     PPSMC_MSG_SetDriverDramAddrLow = 0xE,
+    PPSMC_MSG_SetToolsDramAddrHigh = 0xF,
+    PPSMC_MSG_SetToolsDramAddrLow = 0x10,
+    PPSMC_MSG_SetSystemVirtualDramAddrHigh = 0x11,
+    PPSMC_MSG_SetSystemVirtualDramAddrLow = 0x12,
+    PPSMC_MSG_SetSoftMinByFreq = 0x13,
+    PPSMC_MSG_SetSoftMaxByFreq = 0x14,
     PPSMC_MSG_GetMinDpmFreq = 0x15,
     PPSMC_MSG_GetMaxDpmFreq = 0x16,
     PPSMC_MSG_GetDpmFreqByIndex = 0x17,
+    PPSMC_MSG_SetPptLimit = 0x18,
     PPSMC_MSG_GetPptLimit = 0x19,
+    PPSMC_MSG_DramLogSetDramAddrHigh = 0x1A,
+    PPSMC_MSG_DramLogSetDramAddrLow = 0x1B,
+    PPSMC_MSG_DramLogSetDramSize = 0x1C,
+    PPSMC_MSG_HeavySBR = 0x1E,
+    PPSMC_MSG_SetNumBadHbmPagesRetired = 0x1F,
+    PPSMC_MSG_DFCstateControl = 0x20,
+    PPSMC_MSG_SetGmiPwrDnHyst = 0x22,
+    PPSMC_MSG_GmiPwrDnControl = 0x23,
+    PPSMC_MSG_EnableDeterminism = 0x26,
+    PPSMC_MSG_DisableDeterminism = 0x27,
+    PPSMC_MSG_GfxDriverResetRecovery = 0x2E,
+    PPSMC_MSG_SetSoftMinGfxClk = 0x30,
+    PPSMC_MSG_SetSoftMaxGfxClk = 0x31,
     PPSMC_MSG_GetMinGfxDpmFreq = 0x32,
     PPSMC_MSG_GetMaxGfxDpmFreq = 0x33,
+    PPSMC_MSG_PrepareForDriverUnload = 0x34,
     PPSMC_MSG_ReadThrottlerLimit = 0x35,
     PPSMC_MSG_QueryValidMcaCount = 0x36,
     PPSMC_MSG_McaBankDumpDW = 0x37,
     PPSMC_MSG_GetCTFLimit = 0x38,
+    PPSMC_MSG_ClearMcaOnRead = 0x39,
     PPSMC_MSG_QueryValidMcaCeCount = 0x3A,
     PPSMC_MSG_McaBankCeDumpDW = 0x3B,
+    PPSMC_MSG_SelectPLPDMode = 0x40,
+    PPSMC_MSG_RmaDueToBadPageThreshold = 0x43,
+    PPSMC_MSG_SetThrottlingPolicy = 0x44,
     PPSMC_MSG_ResetSDMA = 0x4D,
     PPSMC_MSG_ResetVCN = 0x5B,
 };
@@ -71,8 +98,7 @@ Smu::Smu(Context context)
     : SmuMailbox({context.profile, context.registers, context.memory, context.mutator}),
       context_(std::move(context)) {}
 
-std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
-    const auto done = [](bool ok) { return ok ? std::optional<uint32_t>(0) : std::nullopt; };
+SmuMailbox::Answer Smu::answer(uint32_t message, uint32_t argument) {
     switch (message) {
         case PPSMC_MSG_TestMessage: return argument + 1;
         case PPSMC_MSG_GetSmuVersion: return firmware_version;
@@ -87,7 +113,7 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_SetDriverDramAddrLow: set_driver_table_low(argument); return 0;
         case PPSMC_MSG_GetMinDpmFreq: return 500;
         case PPSMC_MSG_GetMaxDpmFreq: return max_gfx_mhz;
-        case PPSMC_MSG_GetDpmFreqByIndex: return answer_dpm_frequency(argument);
+        case PPSMC_MSG_GetDpmFreqByIndex: return dpm_frequency(argument);
         case PPSMC_MSG_GetPptLimit: return power_limit_watts;
         case PPSMC_MSG_GetMinGfxDpmFreq: return min_gfx_mhz;
         case PPSMC_MSG_GetMaxGfxDpmFreq: return max_gfx_mhz;
@@ -99,12 +125,39 @@ std::optional<uint32_t> Smu::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_McaBankCeDumpDW: return context_.ras.corrected().dump(argument);
         case PPSMC_MSG_ResetSDMA: return done(reset_sdma(argument));
         case PPSMC_MSG_ResetVCN: return done(reset_vcn(argument));
-        default: return 0;  // settings without an effect here
+        case PPSMC_MSG_EnableAllSmuFeatures:  // from here on settings without an effect here
+        case PPSMC_MSG_DisableAllSmuFeatures:
+        case PPSMC_MSG_SetToolsDramAddrHigh:
+        case PPSMC_MSG_SetToolsDramAddrLow:
+        case PPSMC_MSG_SetSystemVirtualDramAddrHigh:
+        case PPSMC_MSG_SetSystemVirtualDramAddrLow:
+        case PPSMC_MSG_SetSoftMinByFreq:
+        case PPSMC_MSG_SetSoftMaxByFreq:
+        case PPSMC_MSG_SetPptLimit:
+        case PPSMC_MSG_DramLogSetDramAddrHigh:
+        case PPSMC_MSG_DramLogSetDramAddrLow:
+        case PPSMC_MSG_DramLogSetDramSize:
+        case PPSMC_MSG_HeavySBR:
+        case PPSMC_MSG_SetNumBadHbmPagesRetired:
+        case PPSMC_MSG_DFCstateControl:
+        case PPSMC_MSG_SetGmiPwrDnHyst:
+        case PPSMC_MSG_GmiPwrDnControl:
+        case PPSMC_MSG_EnableDeterminism:
+        case PPSMC_MSG_DisableDeterminism:
+        case PPSMC_MSG_GfxDriverResetRecovery:
+        case PPSMC_MSG_SetSoftMinGfxClk:
+        case PPSMC_MSG_SetSoftMaxGfxClk:
+        case PPSMC_MSG_PrepareForDriverUnload:
+        case PPSMC_MSG_ClearMcaOnRead:
+        case PPSMC_MSG_SelectPLPDMode:
+        case PPSMC_MSG_RmaDueToBadPageThreshold:
+        case PPSMC_MSG_SetThrottlingPolicy: return 0;
+        default: return unknown_command();
     }
 }
 
 /// `argument`: clock in the upper half, level in the lower; level 0xff asks for the last one.
-std::optional<uint32_t> Smu::answer_dpm_frequency(uint32_t argument) const {
+uint32_t Smu::dpm_frequency(uint32_t argument) {
     const uint32_t level = argument & 0xff;
     return level == 0xff ? dpm_levels - 1 : 900 + 100 * level;
 }

@@ -2,13 +2,13 @@
 // Purpose: the SMU (MP1 13.0.6): its messages, the metrics table, I2C transfers to the EEPROM, the
 // read-out of ACA banks, resets. Later ones of its line (13.0.12) answer what they have other.
 // Thread: device loop only.
-// Does not model: changing clocks and power (limits are accepted and forgotten), the static
-// metrics table, tools and log tables, FW RAS EEPROM.
+// Does not model: changing clocks and power (limits are accepted and forgotten) and tools and log
+// tables; the static metrics table, the ECC table, debug data, GFXOFF, FW RAS EEPROM, whose messages
+// are refused as those of an older firmware are.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <span>
 
 #include "gpu-emu/device/register_file.h"
@@ -40,13 +40,13 @@ public:
     explicit Smu(Context context);
 
 protected:
-    std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
+    Answer answer(uint32_t message, uint32_t argument) override;
     const Context& context() const { return context_; }
     /// False: not all of the mask is there, or it is empty.
     bool reset_vcn(uint32_t instances);
 
 private:
-    std::optional<uint32_t> answer_dpm_frequency(uint32_t argument) const;
+    static uint32_t dpm_frequency(uint32_t argument);
     bool export_metrics();
     bool transfer_i2c();
     bool reset_asic(uint32_t type);

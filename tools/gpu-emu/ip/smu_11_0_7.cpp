@@ -15,21 +15,58 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_TestMessage = 0x1,
     PPSMC_MSG_GetSmuVersion = 0x2,
     PPSMC_MSG_GetDriverIfVersion = 0x3,
+    PPSMC_MSG_SetAllowedFeaturesMaskLow = 0x4,
+    PPSMC_MSG_SetAllowedFeaturesMaskHigh = 0x5,
+    PPSMC_MSG_EnableAllSmuFeatures = 0x6,
+    PPSMC_MSG_DisableAllSmuFeatures = 0x7,
+    PPSMC_MSG_EnableSmuFeaturesLow = 0x8,
+    PPSMC_MSG_EnableSmuFeaturesHigh = 0x9,
+    PPSMC_MSG_DisableSmuFeaturesLow = 0xA,
+    PPSMC_MSG_DisableSmuFeaturesHigh = 0xB,
     PPSMC_MSG_GetRunningSmuFeaturesLow = 0xC,
     PPSMC_MSG_GetRunningSmuFeaturesHigh = 0xD,
     PPSMC_MSG_SetDriverDramAddrHigh = 0xE,
     PPSMC_MSG_SetDriverDramAddrLow = 0xF,
+    PPSMC_MSG_SetToolsDramAddrHigh = 0x10,
+    PPSMC_MSG_SetToolsDramAddrLow = 0x11,
     PPSMC_MSG_TransferTableSmu2Dram = 0x12,
+    PPSMC_MSG_TransferTableDram2Smu = 0x13,
+    PPSMC_MSG_UseDefaultPPTable = 0x14,
+    PPSMC_MSG_SetSoftMinByFreq = 0x19,
+    PPSMC_MSG_SetSoftMaxByFreq = 0x1A,
+    PPSMC_MSG_SetHardMinByFreq = 0x1B,
+    PPSMC_MSG_SetHardMaxByFreq = 0x1C,
     PPSMC_MSG_GetMinDpmFreq = 0x1D,
     PPSMC_MSG_GetMaxDpmFreq = 0x1E,
     PPSMC_MSG_GetDpmFreqByIndex = 0x1F,
+    PPSMC_MSG_OverridePcieParameters = 0x20,
+    PPSMC_MSG_DramLogSetDramAddrHigh = 0x21,
+    PPSMC_MSG_SetWorkloadMask = 0x22,
+    PPSMC_MSG_SetUclkFastSwitch = 0x23,
+    PPSMC_MSG_SetVideoFps = 0x25,
     PPSMC_MSG_GetDcModeMaxDpmFreq = 0x26,
+    PPSMC_MSG_DramLogSetDramAddrLow = 0x27,
+    PPSMC_MSG_AllowGfxOff = 0x28,
+    PPSMC_MSG_DisallowGfxOff = 0x29,
     PPSMC_MSG_PowerUpVcn = 0x2A,
     PPSMC_MSG_PowerDownVcn = 0x2B,
     PPSMC_MSG_PowerUpJpeg = 0x2C,
     PPSMC_MSG_PowerDownJpeg = 0x2D,
+    PPSMC_MSG_PrepareMp1ForUnload = 0x2E,
+    PPSMC_MSG_DramLogSetDramSize = 0x2F,
     PPSMC_MSG_Mode1Reset = 0x30,
+    PPSMC_MSG_SetSystemVirtualDramAddrHigh = 0x31,
+    PPSMC_MSG_SetPptLimit = 0x32,
     PPSMC_MSG_GetPptLimit = 0x33,
+    PPSMC_MSG_ReenableAcDcInterrupt = 0x34,
+    PPSMC_MSG_NotifyPowerSource = 0x35,
+    PPSMC_MSG_RunDcBtc = 0x36,
+    PPSMC_MSG_SetSystemVirtualDramAddrLow = 0x38,
+    PPSMC_MSG_SetMGpuFanBoostLimitRpm = 0x43,
+    PPSMC_MSG_SetNumBadHbmPagesRetired = 0x44,
+    PPSMC_MSG_SetGpoFeaturePMask = 0x45,
+    PPSMC_MSG_DisallowGpo = 0x56,
+    PPSMC_MSG_Enable2ndUSB20Port = 0x57,
 };
 
 enum Table : uint32_t {
@@ -103,7 +140,7 @@ Smu11::Smu11(Context context, std::function<void()> mode1_reset, VideoPower vide
       mode1_reset_(std::move(mode1_reset)),
       video_power_(std::move(video_power)) {}
 
-std::optional<uint32_t> Smu11::answer(uint32_t message, uint32_t argument) {
+SmuMailbox::Answer Smu11::answer(uint32_t message, uint32_t argument) {
     const uint32_t clock = argument >> 16, level = argument & 0xffff;
     switch (message) {
         case PPSMC_MSG_TestMessage: return argument + 1;
@@ -114,7 +151,7 @@ std::optional<uint32_t> Smu11::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_SetDriverDramAddrHigh: set_driver_table_high(argument); return 0;
         case PPSMC_MSG_SetDriverDramAddrLow: set_driver_table_low(argument); return 0;
         case PPSMC_MSG_TransferTableSmu2Dram:
-            return transfer_to_dram(argument & 0xffff) ? std::optional<uint32_t>(0) : std::nullopt;
+            return done(transfer_to_dram(argument & 0xffff));
         case PPSMC_MSG_GetMinDpmFreq: return megahertz(clock, 0);
         case PPSMC_MSG_GetMaxDpmFreq:
         case PPSMC_MSG_GetDcModeMaxDpmFreq: return megahertz(clock, dpm_levels - 1);
@@ -122,14 +159,51 @@ std::optional<uint32_t> Smu11::answer(uint32_t message, uint32_t argument) {
             if (level == count_levels) {
                 return dpm_levels;
             }
-            return level < dpm_levels ? std::optional(megahertz(clock, level)) : std::nullopt;
+            return level < dpm_levels ? Answer(megahertz(clock, level)) : failed();
         case PPSMC_MSG_PowerUpVcn: video_power_.vcn(clock, true); return 0;
         case PPSMC_MSG_PowerDownVcn: video_power_.vcn(clock, false); return 0;
         case PPSMC_MSG_PowerUpJpeg: video_power_.jpeg(true); return 0;
         case PPSMC_MSG_PowerDownJpeg: video_power_.jpeg(false); return 0;
         case PPSMC_MSG_Mode1Reset: mode1_reset_(); return 0;
         case PPSMC_MSG_GetPptLimit: return power_limit_watts;
-        default: return 0;  // settings without an effect here
+        case PPSMC_MSG_SetAllowedFeaturesMaskLow:  // from here on settings without an effect here
+        case PPSMC_MSG_SetAllowedFeaturesMaskHigh:
+        case PPSMC_MSG_EnableAllSmuFeatures:
+        case PPSMC_MSG_DisableAllSmuFeatures:
+        case PPSMC_MSG_EnableSmuFeaturesLow:
+        case PPSMC_MSG_EnableSmuFeaturesHigh:
+        case PPSMC_MSG_DisableSmuFeaturesLow:
+        case PPSMC_MSG_DisableSmuFeaturesHigh:
+        case PPSMC_MSG_SetToolsDramAddrHigh:
+        case PPSMC_MSG_SetToolsDramAddrLow:
+        case PPSMC_MSG_TransferTableDram2Smu:
+        case PPSMC_MSG_UseDefaultPPTable:
+        case PPSMC_MSG_SetSoftMinByFreq:
+        case PPSMC_MSG_SetSoftMaxByFreq:
+        case PPSMC_MSG_SetHardMinByFreq:
+        case PPSMC_MSG_SetHardMaxByFreq:
+        case PPSMC_MSG_OverridePcieParameters:
+        case PPSMC_MSG_DramLogSetDramAddrHigh:
+        case PPSMC_MSG_DramLogSetDramAddrLow:
+        case PPSMC_MSG_DramLogSetDramSize:
+        case PPSMC_MSG_SetWorkloadMask:
+        case PPSMC_MSG_SetUclkFastSwitch:
+        case PPSMC_MSG_SetVideoFps:
+        case PPSMC_MSG_AllowGfxOff:
+        case PPSMC_MSG_DisallowGfxOff:
+        case PPSMC_MSG_PrepareMp1ForUnload:
+        case PPSMC_MSG_SetSystemVirtualDramAddrHigh:
+        case PPSMC_MSG_SetSystemVirtualDramAddrLow:
+        case PPSMC_MSG_SetPptLimit:
+        case PPSMC_MSG_ReenableAcDcInterrupt:
+        case PPSMC_MSG_NotifyPowerSource:
+        case PPSMC_MSG_RunDcBtc:
+        case PPSMC_MSG_SetMGpuFanBoostLimitRpm:
+        case PPSMC_MSG_SetNumBadHbmPagesRetired:
+        case PPSMC_MSG_SetGpoFeaturePMask:
+        case PPSMC_MSG_DisallowGpo:
+        case PPSMC_MSG_Enable2ndUSB20Port: return 0;
+        default: return unknown_command();
     }
 }
 

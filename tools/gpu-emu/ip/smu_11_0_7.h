@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the SMU of Navi 21 (MP1 11.0.7): its messages, the tables that it hands out, MODE1
 // reset. Thread: device loop only. Does not model: changing clocks and power (what the driver asks
-// for is accepted and forgotten), I2C, overdrive, BACO, GFXOFF, the tools and log tables, MODE2
-// reset.
+// for is accepted and forgotten), I2C, overdrive, GFXOFF, the tools and log tables; BACO and MODE2
+// reset, whose messages are refused.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <optional>
 
 #include "gpu-emu/ip/smu_mailbox.h"
 
@@ -25,7 +24,7 @@ public:
     Smu11(Context context, std::function<void()> mode1_reset, VideoPower video_power);
 
 private:
-    std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
+    Answer answer(uint32_t message, uint32_t argument) override;
     bool transfer_to_dram(uint32_t table);
 
     std::function<void()> mode1_reset_;

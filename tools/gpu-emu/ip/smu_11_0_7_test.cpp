@@ -17,7 +17,7 @@ namespace {
 namespace mp = mp_13_0_6;
 
 constexpr uint64_t table = 0x20000;
-constexpr uint32_t ok = 1, failed = 0xff;
+constexpr uint32_t ok = 1, failed = 0xff, unknown_command = 0xfe;
 
 class Smu11Test : public testing::Test {
 protected:
@@ -114,6 +114,13 @@ TEST_F(Smu11Test, TablesThatItDoesNotHaveAreRefused) {
     EXPECT_EQ(send(0x12, 8), ok);      // TABLE_OVERDRIVE
     EXPECT_EQ(send(0x12, 9), failed);  // TABLE_I2C_COMMANDS
     EXPECT_EQ(send(0x13, 0), ok) << "the power play table is accepted";
+}
+
+TEST_F(Smu11Test, WhatTheFirmwareDoesNotKnowIsRefused) {
+    EXPECT_EQ(send(0x28), ok) << "AllowGfxOff: without an effect, but known";
+    EXPECT_EQ(send(0x15), unknown_command) << "EnterBaco";
+    EXPECT_EQ(send(0x5D), unknown_command) << "DriverMode2Reset";
+    EXPECT_EQ(send(0x5E), unknown_command) << "PPSMC_Message_Count";
 }
 
 TEST_F(Smu11Test, Mode1ResetIsAsked) {

@@ -19,6 +19,8 @@ enum PpsmcMessage : uint32_t {
     PPSMC_MSG_GetPptLimit = 0x19,
     PPSMC_MSG_GetMinGfxDpmFreq = 0x32,
     PPSMC_MSG_GetMaxGfxDpmFreq = 0x33,
+    PPSMC_MSG_SetTimestamp = 0x53,
+    PPSMC_MSG_SetTimestampHi = 0x54,
     PPSMC_MSG_GetStaticMetricsTable = 0x59,
     PPSMC_MSG_GetSystemMetricsTable = 0x5C,
     PPSMC_MSG_ResetVCN = 0x5E,
@@ -124,8 +126,7 @@ void put_text(char (&field)[Size], const std::string& text) {
 
 }  // namespace
 
-std::optional<uint32_t> Smu13_0_12::answer(uint32_t message, uint32_t argument) {
-    const auto done = [](bool ok) { return ok ? std::optional<uint32_t>(0) : std::nullopt; };
+SmuMailbox::Answer Smu13_0_12::answer(uint32_t message, uint32_t argument) {
     switch (message) {
         case PPSMC_MSG_GetSmuVersion: return firmware_version;
         case PPSMC_MSG_GetMetricsVersion: return SMU_METRICS_TABLE_VERSION;
@@ -138,7 +139,9 @@ std::optional<uint32_t> Smu13_0_12::answer(uint32_t message, uint32_t argument) 
         case PPSMC_MSG_GetStaticMetricsTable: return done(write_static_metrics());
         case PPSMC_MSG_GetSystemMetricsTable: return done(write_system_metrics());
         case PPSMC_MSG_ResetVCN: return done(reset_vcn(argument));
-        case not_reset_vcn: return std::nullopt;
+        case PPSMC_MSG_SetTimestamp:
+        case PPSMC_MSG_SetTimestampHi: return 0;  // settings without an effect here
+        case not_reset_vcn: return unknown_command();
         default: return Smu::answer(message, argument);
     }
 }

@@ -8,7 +8,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 
 #include "gpu-emu/ip/smu.h"
 
@@ -19,7 +18,7 @@ public:
     using Smu::Smu;
 
 private:
-    std::optional<uint32_t> answer(uint32_t message, uint32_t argument) override;
+    Answer answer(uint32_t message, uint32_t argument) override;
     bool write_metrics();
     bool write_static_metrics();
     bool write_system_metrics();

@@ -11,10 +11,7 @@ namespace {
 
 namespace mp = mp_13_0_6;  // MP1 11.0 has them at the same places
 
-enum PpsmcResult : uint32_t {
-    PPSMC_Result_OK = 0x1,
-    PPSMC_Result_Failed = 0xFF,
-};
+constexpr uint32_t PPSMC_Result_OK = 0x1;
 
 // Places of Surface::firmware, behind the responses of the PSP: argument and result of the answer
 // to a message, and the table that comes with it, if one does.
@@ -48,17 +45,19 @@ uint32_t SmuMailbox::answer_register() const {
 
 void SmuMailbox::handle_message(uint32_t message) {
     ++messages_;
-    const std::optional<uint32_t> result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
+    const Answer result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
+    const uint32_t code = result ? PPSMC_Result_OK : static_cast<uint32_t>(result.error());
     if (!result) {
-        hp::log::debug("SMU message failed",
-                       {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}});
+        hp::log::debug("SMU message refused", {{"message", message},
+                                               {"argument", reg(mp::regMP1_SMN_C2PMSG_82)},
+                                               {"code", code}});
     }
     const auto mutated = [&](uint32_t place, uint32_t value) {
         return mailbox_.mutator.word(Surface::firmware, answer_place(message) + place, value);
     };
     reg(mp::regMP1_SMN_C2PMSG_82) = mutated(argument_place, result.value_or(0));
     reg(mp::regMP1_SMN_C2PMSG_90) =
-        mutated(result_place, result ? PPSMC_Result_OK : PPSMC_Result_Failed);
+        mutated(result_place, code);
 }
 
 void SmuMailbox::set_driver_table_high(uint32_t address) {

@@ -7,8 +7,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
+#include <tl/expected.hpp>
 
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/hostile/mutator.h"
@@ -37,8 +37,21 @@ public:
     uint32_t answer_register() const;
 
 protected:
-    /// The value for the argument register; nothing: the message failed.
-    virtual std::optional<uint32_t> answer(uint32_t message, uint32_t argument) = 0;
+    /// Why there is no value, as the firmware says it (PPSMC_Result_* of each version's ppsmc.h).
+    enum class Refusal : uint32_t {
+        failed = 0xff,
+        unknown_command = 0xfe,
+    };
+    /// The value for the argument register.
+    using Answer = tl::expected<uint32_t, Refusal>;
+
+    /// A message that the version does not name, or whose effect is not modelled and would be
+    /// missed, is an unknown command.
+    virtual Answer answer(uint32_t message, uint32_t argument) = 0;
+
+    static Answer done(bool ok) { return ok ? Answer(0) : failed(); }
+    static Answer failed() { return tl::unexpected(Refusal::failed); }
+    static Answer unknown_command() { return tl::unexpected(Refusal::unknown_command); }
 
     void set_driver_table_high(uint32_t address);
     void set_driver_table_low(uint32_t address);

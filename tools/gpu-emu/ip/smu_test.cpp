@@ -16,7 +16,7 @@ namespace {
 namespace mp = mp_13_0_6;
 
 constexpr uint64_t table = 0x20000;
-constexpr uint32_t ok = 1, failed = 0xff;
+constexpr uint32_t ok = 1, failed = 0xff, unknown_command = 0xfe;
 
 class SmuTest : public testing::Test {
 protected:
@@ -85,6 +85,14 @@ TEST_F(SmuTest, AnswersWhatTheProbeAsks) {
     send(0x17, 2u << 16 | 3);
     EXPECT_GT(result, 0u);
     EXPECT_EQ(send(0x26, 1800), ok);  // a setting
+}
+
+TEST_F(SmuTest, WhatTheFirmwareDoesNotKnowIsRefused) {
+    for (const uint32_t message : {0x0u, 0x4Eu, 0x59u, 0x5Cu, 0xF0u, ~0u}) {
+        EXPECT_EQ(send(message, 7), unknown_command) << message;
+        EXPECT_EQ(result, 0u);
+    }
+    EXPECT_EQ(send(0x1, 41), ok) << "and goes on";
 }
 
 TEST_F(SmuTest, MetricsAreFilledAndCounted) {
