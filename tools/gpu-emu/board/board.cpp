@@ -20,7 +20,8 @@ Board::Board(hp::EventLoop& loop, Options options) : loop_(loop), options_(std::
         gate_->vanish();
     }
     if (gpu_) {
-        gpu_->set_reset_witness([this] { gate_->function_reset(); });
+        gpu_->set_reset_witness({.asked = [this] { gate_->function_reset_asked(); },
+                                 .done = [this] { gate_->function_reset_done(); }});
     }
     if (gpu_ && !options_.pcie_switch.empty()) {
         switch_port_.emplace(*gate_, *gpu_, loop_, options_.pcie_switch, options_.node);

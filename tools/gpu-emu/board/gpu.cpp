@@ -123,7 +123,7 @@ struct Gpu::Impl {
     std::vector<IpBlock*> blocks;                       // all of them, in the order of reset
     VfMailbox* vf_mailbox = nullptr;                    // one of more_blocks, of a virtual function
 
-    std::function<void()> reset_witness;
+    ResetWitness reset_witness;
     BusMaster host{config};
     uint64_t unowned_doorbells = 0;
 
@@ -308,8 +308,8 @@ void Gpu::Impl::ask_for_mode1_reset() {
 }
 
 void Gpu::Impl::tell_of_reset() {
-    if (reset_witness) {
-        reset_witness();
+    if (reset_witness.asked) {
+        reset_witness.asked();
     }
 }
 
@@ -338,6 +338,9 @@ void Gpu::Impl::run_pending_resets() {
         }
         if (!told) {
             tell_of_reset();
+        }
+        if (reset_witness.done) {
+            reset_witness.done();
         }
     } else if (std::exchange(pending_engine_reset, false)) {
         hp::log::info("reset", {{"kind", "mode2"}});
@@ -571,7 +574,7 @@ void Gpu::set_mutation_witness(Mutator::Witness witness) {
     impl_->mutator.set_witness(std::move(witness));
 }
 
-void Gpu::set_reset_witness(std::function<void()> witness) {
+void Gpu::set_reset_witness(ResetWitness witness) {
     impl_->reset_witness = std::move(witness);
 }
 

@@ -73,9 +73,13 @@ public:
     void make_honest();
     uint64_t mutations() const;
     void set_mutation_witness(Mutator::Witness witness);
-    /// Called when the driver has asked for a reset of all of the GPU: mode 1, or a function level
-    /// reset.
-    void set_reset_witness(std::function<void()> witness);
+    /// Called when the driver has asked for a reset of all of the GPU (mode 1, or a function level
+    /// reset), and when all state is gone by it.
+    struct ResetWitness {
+        std::function<void()> asked;
+        std::function<void()> done;
+    };
+    void set_reset_witness(ResetWitness witness);
 
     /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
     void interrupt(const InterruptEntry& entry);

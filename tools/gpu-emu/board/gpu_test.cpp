@@ -223,7 +223,7 @@ TEST_F(GpuTest, Mode1ResetOfTheSmuLosesConfigSpace) {
 
 TEST_F(GpuTest, WhoWantsToKnowIsToldOfResetsOfTheWholeGpu) {
     int resets = 0;
-    gpu.set_reset_witness([&] { ++resets; });
+    gpu.set_reset_witness({.asked = [&] { ++resets; }, .done = {}});
     set(MP1_C2PMSG_82, 1u << 1);
     set(MP1_C2PMSG_66, 0x4d);  // one SDMA instance
     EXPECT_EQ(resets, 0);
@@ -544,15 +544,18 @@ TEST_F(GpuResetTest, AFunctionLevelResetTakesItsTimeToo) {
 }
 
 TEST_F(GpuResetTest, WhoWantsToKnowIsToldOnce) {
-    int resets = 0;
-    slow.set_reset_witness([&] { ++resets; });
+    int resets = 0, done = 0;
+    slow.set_reset_witness({.asked = [&] { ++resets; }, .done = [&] { ++done; }});
     ask_for_mode1();
     EXPECT_EQ(resets, 1) << "with the message";
+    EXPECT_EQ(done, 0);
     EXPECT_EQ(reg(MP1_C2PMSG_90), 1u);
     EXPECT_EQ(resets, 1);
+    EXPECT_EQ(done, 1);
     ASSERT_TRUE(comes_back());
     put<uint16_t>(Region::config, pcie_devctl, 0x8000);
     EXPECT_EQ(resets, 2);
+    EXPECT_EQ(done, 2);
 }
 
 TEST_F(GpuResetTest, AColdBoardIsThereAtOnce) {

@@ -242,7 +242,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 12> verbs = {{
+    static constexpr std::array<Verb, 13> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -254,6 +254,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
              return hp::Result<void>();
          }},
         {"hang", nullptr, 0, [](LossGate& gate, uint64_t) { return gate.hang(); }},
+        {"hang_for_good", nullptr, 0, [](LossGate& gate, uint64_t) { return gate.hang(true); }},
         {"resume", nullptr, 0, [](LossGate& gate, uint64_t) { return gate.resume(); }},
         {"flaky", "ms", longest_flaky_ms,
          [](LossGate& gate, uint64_t ms) { return gate.flaky(std::chrono::milliseconds(ms)); }},

@@ -225,6 +225,15 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
     EXPECT_EQ(server->handle({{"do", "status"}})["state"], "ones");
 }
 
+TEST_F(ControlServerTest, AHangEndsWithAResetOrNot) {
+    EXPECT_TRUE(ok({{"do", "hang"}}));
+    gate->function_reset_done();
+    EXPECT_EQ(server->handle({{"do", "status"}})["state"], "present");
+    EXPECT_TRUE(ok({{"do", "hang_for_good"}}));
+    gate->function_reset_done();
+    EXPECT_EQ(server->handle({{"do", "status"}})["state"], "hung");
+}
+
 TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_TRUE(ok({{"do", "hang"}}));
     EXPECT_EQ(engines.pause(), EngineScheduler::Pause::hung);
@@ -254,7 +263,7 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_EQ(gate->state(), LossGate::State::ones);
     gate->restore();
     EXPECT_TRUE(ok({{"do", "vanish_after_reset"}, {"accesses", 1}}));
-    gate->function_reset();
+    gate->function_reset_asked();
     gate->read(Region::bar5, 0, raw);
     EXPECT_EQ(gate->state(), LossGate::State::ones);
 }

@@ -93,12 +93,19 @@ void LossGate::restore() {
     }
 }
 
-hp::Result<void> LossGate::hang() {
-    const auto done = loss_.hang();
+hp::Result<void> LossGate::hang(bool for_good) {
+    const auto done = loss_.hang(for_good);
     if (done) {
         tell_state(TraceKind::hung);
     }
     return done;
+}
+
+void LossGate::function_reset_done() {
+    if (loss_.function_reset()) {
+        tell_state(TraceKind::resumed);
+        hp::log::info("a reset has ended the hang");
+    }
 }
 
 hp::Result<void> LossGate::resume() {

@@ -72,14 +72,17 @@ public:
     /// Present again after a cold reset, as a board that was put back. If a client is attached it
     /// gets a new device.
     void restore();
-    hp::Result<void> hang();
+    /// Its engines stand still until resume() or a reset by its driver; for good: no reset helps.
+    hp::Result<void> hang(bool for_good = false);
     hp::Result<void> resume();
     /// Gone for that long, and then as before.
     hp::Result<void> flaky(std::chrono::milliseconds duration);
     /// LossTriggers::vanish_asleep(), for a function that may sleep already.
     void vanish_asleep();
-    /// The function's part of vanish_after_reset(): its driver has reset it.
-    void function_reset() { triggers_.function_reset(); }
+    /// The function's part of vanish_after_reset(): its driver has asked for a reset of it.
+    void function_reset_asked() { triggers_.function_reset(); }
+    /// The driver's reset was carried out, which ends what a reset helps against.
+    void function_reset_done();
     /// From now on `after_loss` counts, and FirstAccess::since_loss_ns is measured, from here: a
     /// black hole is gone from its first moment, and learns in this way that it stands for a loss.
     void reset_counters();

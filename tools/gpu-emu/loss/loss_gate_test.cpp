@@ -244,19 +244,19 @@ TEST_F(LossGateTest, ItVanishesExactlyBeforeTheAccessNamed) {
 }
 
 TEST_F(LossGateTest, ItVanishesSoManyAccessesBehindAReset) {
-    gate.function_reset();
+    gate.function_reset_asked();
     gate.triggers().vanish_after_reset(2);
     for (int access = 0; access < 10; ++access) {
         read(Region::bar5);
     }
     EXPECT_EQ(gate.state(), LossGate::State::present) << "no reset yet";
-    gate.function_reset();
+    gate.function_reset_asked();
     EXPECT_EQ(read(Region::bar5), alive);
     EXPECT_EQ(read(Region::bar5), ones);
     EXPECT_EQ(watcher.last.prefix->accesses, 1u);
 
     gate.restore();
-    gate.function_reset();
+    gate.function_reset_asked();
     for (int access = 0; access < 10; ++access) {
         read(Region::bar5);
     }
@@ -267,11 +267,11 @@ TEST_F(LossGateTest, ALossEndsTheWaitForAReset) {
     gate.triggers().vanish_after_reset(1);
     gate.vanish();
     gate.restore();
-    gate.function_reset();
+    gate.function_reset_asked();
     EXPECT_EQ(read(Region::bar5), alive);
     gate.triggers().vanish_after_reset(1);
     gate.triggers().vanish_after_reset(0);
-    gate.function_reset();
+    gate.function_reset_asked();
     EXPECT_EQ(read(Region::bar5), alive);
 }
 
@@ -392,6 +392,23 @@ TEST_F(LossGateTest, AHungDeviceAnswersAndDoesNothing) {
     EXPECT_FALSE(gate.resume());
     EXPECT_FALSE(gate.flaky(1ms));
     EXPECT_EQ(gate.state(), LossGate::State::ones);
+}
+
+TEST_F(LossGateTest, AResetThatWasCarriedOutEndsAHang) {
+    ASSERT_TRUE(gate.hang());
+    gate.function_reset_asked();
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::hung) << "not with the question";
+    gate.function_reset_done();
+    EXPECT_EQ(gate.state(), LossGate::State::present);
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::none);
+    ASSERT_TRUE(gate.hang(true));
+    gate.function_reset_done();
+    EXPECT_EQ(engines.pause(), EngineScheduler::Pause::hung) << "for good";
+    ASSERT_TRUE(gate.resume());
+    ASSERT_TRUE(gate.hang());
+    gate.vanish();
+    gate.function_reset_done();
+    EXPECT_EQ(gate.state(), LossGate::State::ones) << "who is gone stays gone";
 }
 
 TEST_F(LossGateTest, AFlakyDeviceComesBackAsItWas) {

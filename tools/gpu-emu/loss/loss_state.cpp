@@ -10,6 +10,22 @@ void LossState::lose(uint64_t now_ns) {
     lost_at_ns_ = now_ns;
 }
 
+hp::Result<void> LossState::hang(bool for_good) {
+    const auto done = change(Kind::hung);
+    if (done) {
+        hung_for_good_ = for_good;
+    }
+    return done;
+}
+
+bool LossState::function_reset() {
+    const bool ended = kind_ == Kind::hung && !hung_for_good_;
+    if (ended) {
+        kind_ = Kind::present;
+    }
+    return ended;
+}
+
 hp::Result<void> LossState::is_there() const {
     if (lost()) {
         return hp::fail("the device is gone; restore it first");

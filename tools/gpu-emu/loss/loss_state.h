@@ -29,7 +29,10 @@ public:
     void restore() { kind_ = Kind::present; }
     /// The same board is there again, as it was when it was lost.
     void come_back() { kind_ = before_loss_; }
-    hp::Result<void> hang() { return change(Kind::hung); }
+    /// Until resume() or function_reset(); for good: no reset of the function helps.
+    hp::Result<void> hang(bool for_good);
+    /// The function was reset. True: that has ended a hang.
+    bool function_reset();
     hp::Result<void> resume() { return change(Kind::present); }
     /// One clear error for a device that is gone.
     hp::Result<void> is_there() const;
@@ -51,6 +54,7 @@ private:
 
     Kind kind_ = Kind::present;
     Kind before_loss_ = Kind::present;
+    bool hung_for_good_ = false;
     uint64_t lost_at_ns_ = 0;
     uint64_t drop_interrupts_ = 0;
     uint64_t duplicate_interrupts_ = 0;

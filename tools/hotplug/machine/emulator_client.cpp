@@ -157,7 +157,7 @@ hp::Result<void> EmulatorClient::restore() {
 }
 
 hp::Result<void> EmulatorClient::hang() {
-    return no_members(request("hang"));
+    return no_members(request("hang_for_good"));
 }
 
 hp::Result<void> EmulatorClient::resume() {
