@@ -126,6 +126,7 @@ struct Gpu::Impl {
     ResetWitness reset_witness;
     BusMaster host{config};
     uint64_t unowned_doorbells = 0;
+    uint64_t stopped_doorbells = 0;  // at the closed aperture
 
     // A reset may be asked for by a packet in the middle of an engine's turn, or from within a
     // register handler: it is carried out when neither is on the stack.
@@ -418,6 +419,10 @@ void Gpu::Impl::write_doorbell(uint64_t offset, std::span<const std::byte> in) {
         return;  // the doorbell block takes dwords and quadwords only
     }
     std::memcpy(&value, in.data(), in.size());
+    if (!nbio.doorbells_pass()) {
+        ++stopped_doorbells;
+        return;
+    }
     const auto index = static_cast<uint32_t>(offset / 4);
     if (!engines.ring_doorbell(index, value) && !ih.ring_doorbell(index, value)) {
         ++unowned_doorbells;
@@ -596,10 +601,10 @@ std::string Gpu::describe() const {
     const Impl& gpu = *impl_;
     return fmt::format(
         "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
-        "VM: {} faults\ndoorbells without owner: {}\n{}",
+        "VM: {} faults\ndoorbells without owner: {}, stopped: {}\n{}",
         gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
         gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
-        gpu.engines.describe());
+        gpu.stopped_doorbells, gpu.engines.describe());
 }
 
 }  // namespace gpuemu

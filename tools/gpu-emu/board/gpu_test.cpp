@@ -24,6 +24,7 @@ namespace {
 
 constexpr uint64_t mib = 1u << 20;
 constexpr uint32_t mmRCC_CONFIG_MEMSIZE = 0xde3;
+constexpr uint32_t RCC_DOORBELL_APER_EN = 0xde0;
 constexpr uint32_t MP0_C2PMSG_35 = 0x16063, MP0_C2PMSG_81 = 0x16091;
 constexpr uint32_t MP1_C2PMSG_66 = 0x16282, MP1_C2PMSG_82 = 0x16292, MP1_C2PMSG_90 = 0x1629a;
 constexpr uint32_t IH_RB_CNTL = 0x1120, IH_RB_BASE = 0x1121, IH_RB_WPTR = 0x1124;
@@ -278,6 +279,10 @@ TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
     set(IH_RB_WPTR, 64);
     set(IH_DOORBELL_RPTR, index | 1u << 28);
     host.interrupts = 0;
+    put<uint32_t>(Region::bar2, index * 4, 32);
+    EXPECT_EQ(host.interrupts, 0) << "the aperture is closed";
+    EXPECT_NE(gpu.describe().find("stopped: 1"), std::string::npos);
+    set(RCC_DOORBELL_APER_EN, 1);
     put<uint32_t>(Region::bar2, index * 4, 32);
     EXPECT_EQ(host.interrupts, 1);
     put<uint64_t>(Region::bar2, index * 4, 64);

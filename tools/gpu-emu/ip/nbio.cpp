@@ -4,6 +4,7 @@
 #include "gpu-emu/ip/nbio.h"
 
 #include <cstring>
+#include <utility>
 
 #include "gpu-emu/ip/regs/nbio_2_3.h"
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
@@ -131,6 +132,12 @@ void Nbio::claim_ras_status() {
         value = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_CLEAR::set(value, 0);
         registers_.raw(dword) = value;
     });
+}
+
+bool Nbio::doorbells_pass() const {
+    return nbio::RCC_DOORBELL_APER_EN__BIF_DOORBELL_APER_EN::get(
+               std::as_const(registers_)
+                   .raw(at(ip_, nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN))) != 0;
 }
 
 void Nbio::latch_fatal_error() {

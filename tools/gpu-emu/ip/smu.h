@@ -3,8 +3,8 @@
 // read-out of ACA banks, resets. Later ones of its line (13.0.12) answer what they have other.
 // Thread: device loop only.
 // Does not model: changing clocks and power (limits are accepted and forgotten) and tools and log
-// tables; the static metrics table, the ECC table, debug data, GFXOFF, FW RAS EEPROM, whose messages
-// are refused as those of an older firmware are.
+// tables; the static metrics table, the ECC table, debug data, GFXOFF, FW RAS EEPROM, whose
+// messages are refused as those of an older firmware are.
 #pragma once
 
 #include <cstdint>

@@ -150,8 +150,7 @@ SmuMailbox::Answer Smu11::answer(uint32_t message, uint32_t argument) {
         case PPSMC_MSG_GetRunningSmuFeaturesHigh: return features_high;
         case PPSMC_MSG_SetDriverDramAddrHigh: set_driver_table_high(argument); return 0;
         case PPSMC_MSG_SetDriverDramAddrLow: set_driver_table_low(argument); return 0;
-        case PPSMC_MSG_TransferTableSmu2Dram:
-            return done(transfer_to_dram(argument & 0xffff));
+        case PPSMC_MSG_TransferTableSmu2Dram: return done(transfer_to_dram(argument & 0xffff));
         case PPSMC_MSG_GetMinDpmFreq: return megahertz(clock, 0);
         case PPSMC_MSG_GetMaxDpmFreq:
         case PPSMC_MSG_GetDcModeMaxDpmFreq: return megahertz(clock, dpm_levels - 1);

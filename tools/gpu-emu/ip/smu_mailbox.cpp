@@ -48,16 +48,15 @@ void SmuMailbox::handle_message(uint32_t message) {
     const Answer result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
     const uint32_t code = result ? PPSMC_Result_OK : static_cast<uint32_t>(result.error());
     if (!result) {
-        hp::log::debug("SMU message refused", {{"message", message},
-                                               {"argument", reg(mp::regMP1_SMN_C2PMSG_82)},
-                                               {"code", code}});
+        hp::log::debug(
+            "SMU message refused",
+            {{"message", message}, {"argument", reg(mp::regMP1_SMN_C2PMSG_82)}, {"code", code}});
     }
     const auto mutated = [&](uint32_t place, uint32_t value) {
         return mailbox_.mutator.word(Surface::firmware, answer_place(message) + place, value);
     };
     reg(mp::regMP1_SMN_C2PMSG_82) = mutated(argument_place, result.value_or(0));
-    reg(mp::regMP1_SMN_C2PMSG_90) =
-        mutated(result_place, code);
+    reg(mp::regMP1_SMN_C2PMSG_90) = mutated(result_place, code);
 }
 
 void SmuMailbox::set_driver_table_high(uint32_t address) {

@@ -43,6 +43,7 @@ inline constexpr Reg regBIF_BX0_BIF_FB_EN{0x0100, 2};
 inline constexpr Reg regBIF_BX0_BACO_CNTL{0x010b, 2};
 inline constexpr Reg regBIF_BX0_REMAP_HDP_MEM_FLUSH_CNTL{0x012d, 2};
 inline constexpr Reg regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN{0x00c0, 2};
+using RCC_DOORBELL_APER_EN__BIF_DOORBELL_APER_EN = Field<0, 0>;
 
 // Partitions.
 inline constexpr Reg regBIF_BX_PF0_PARTITION_COMPUTE_CAP{0x0161, 2};
