@@ -20,6 +20,7 @@ using nlohmann::json;
 
 constexpr uint64_t longest_flaky_ms = 3'600'000;
 constexpr uint64_t longest_delay_us = 10'000'000;
+constexpr uint64_t latest_us = 600'000'000;
 constexpr uint64_t any_count = ~0ull;
 constexpr uint64_t last_config_byte = ConfigSpace::size - 1;
 
@@ -242,7 +243,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 13> verbs = {{
+    static constexpr std::array<Verb, 14> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -271,6 +272,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"delay", "us", longest_delay_us,
          [](LossGate& gate, uint64_t us) {
              gate.loss().set_delay(std::chrono::microseconds(us));
+             return hp::Result<void>();
+         }},
+        {"late", "us", latest_us,
+         [](LossGate& gate, uint64_t us) {
+             gate.set_lateness(std::chrono::microseconds(us));
              return hp::Result<void>();
          }},
         {"vanish_after", "accesses", any_count,

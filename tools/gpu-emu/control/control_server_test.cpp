@@ -225,6 +225,13 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
     EXPECT_EQ(server->handle({{"do", "status"}})["state"], "ones");
 }
 
+TEST_F(ControlServerTest, EnginesAreLateByNoMoreThanTenMinutes) {
+    EXPECT_TRUE(ok({{"do", "late"}, {"us", 600'000'000}}));
+    EXPECT_TRUE(ok({{"do", "late"}, {"us", 0}}));
+    EXPECT_EQ(server->handle({{"do", "late"}, {"us", 600'000'001}})["error"],
+              "'us' has to be a number from 0 to 600000000");
+}
+
 TEST_F(ControlServerTest, AHangEndsWithAResetOrNot) {
     EXPECT_TRUE(ok({{"do", "hang"}}));
     gate->function_reset_done();

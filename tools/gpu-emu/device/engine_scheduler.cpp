@@ -5,12 +5,17 @@
 
 namespace gpuemu {
 
+using Clock = hp::EventLoop::Clock;
+
 void EngineScheduler::kick(Engine& engine) {
     thread_.check();
     const auto found = std::find_if(active_.begin(), active_.end(),
                                     [&](const Entry& entry) { return entry.engine == &engine; });
     if (found == active_.end()) {
-        active_.push_back({.engine = &engine, .kicked = true});
+        active_.push_back({.engine = &engine, .kicked = true, .waits_since = {}});
+        if (lateness_.count() != 0 && !engine.outlives_a_hang()) {
+            active_.back().waits_since = Clock::now();
+        }
     } else {
         found->kicked = true;
     }
@@ -28,6 +33,10 @@ hp::EventLoop::Idle EngineScheduler::turn() {
         if (!may_run(*engine)) {
             continue;
         }
+        if (is_late(active_[i])) {
+            continue;
+        }
+        active_[i].waits_since.reset();
         active_[i].kicked = false;
         Budget budget;
         const Engine::Turn turn = engine->run(budget);
@@ -40,13 +49,19 @@ hp::EventLoop::Idle EngineScheduler::turn() {
         }
     }
     std::erase_if(active_, [](const Entry& entry) { return entry.engine == nullptr; });
-    const bool more = std::any_of(active_.begin(), active_.end(), [this](const Entry& entry) {
-        return entry.kicked && may_run(*entry.engine);
-    });
+    const auto any = [this](bool late) {
+        return std::any_of(active_.begin(), active_.end(), [this, late](const Entry& entry) {
+            return entry.kicked && entry.waits_since.has_value() == late && may_run(*entry.engine);
+        });
+    };
     if (pause_ == Pause::all) {
         return Idle::done;
     }
-    return more ? Idle::more : result;
+    return any(false) ? Idle::more : any(true) ? Idle::parked : result;
+}
+
+bool EngineScheduler::is_late(const Entry& entry) const {
+    return entry.waits_since && Clock::now() - *entry.waits_since < lateness_;
 }
 
 bool EngineScheduler::may_run(const Engine& engine) const {

@@ -3,6 +3,8 @@
 // Thread: device loop only.
 #pragma once
 
+#include <chrono>
+#include <optional>
 #include <vector>
 
 #include "gpu-emu/device/engine.h"
@@ -29,16 +31,24 @@ public:
     void set_pause(Pause pause) { pause_ = pause; }
     Pause pause() const { return pause_; }
 
+    /// From now on an engine begins that much later than it could with what it is kicked for, and
+    /// so are its fences, and the preemptions that it is asked for, late. The firmware that
+    /// outlives a hang is not.
+    void set_lateness(std::chrono::microseconds lateness) { lateness_ = lateness; }
+
 private:
     struct Entry {
         Engine* engine;
-        bool kicked;  // since its last turn began
+        bool kicked;                                                  // since its last turn began
+        std::optional<hp::EventLoop::Clock::time_point> waits_since;  // late: has not begun
     };
 
     bool may_run(const Engine& engine) const;
+    bool is_late(const Entry& entry) const;
 
     std::vector<Entry> active_;
     Pause pause_ = Pause::none;
+    std::chrono::microseconds lateness_{0};
     hp::ThreadRule thread_;
 };
 

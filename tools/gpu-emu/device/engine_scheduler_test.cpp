@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <functional>
 
 namespace gpuemu {
@@ -99,6 +100,46 @@ TEST(EngineScheduler, WhilePausedNothingRunsAndNothingIsForgotten) {
     EXPECT_EQ(scheduler.turn(), Idle::done);
     EXPECT_EQ(second.runs, 0);
     scheduler.set_pause(EngineScheduler::Pause::none);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    EXPECT_EQ(second.runs, 1);
+}
+
+TEST(EngineScheduler, ALateEngineBeginsLate) {
+    using Clock = hp::EventLoop::Clock;
+    constexpr std::chrono::milliseconds late(20);
+    EngineScheduler scheduler;
+    ScriptedEngine engine;
+    ScriptedEngine firmware;
+    firmware.is_firmware = true;
+    scheduler.set_lateness(late);
+    const auto kicked = Clock::now();
+    scheduler.kick(engine);
+    scheduler.kick(firmware);
+    EXPECT_EQ(scheduler.turn(), Idle::parked) << "there is something to come back for";
+    EXPECT_EQ(firmware.runs, 1);
+    scheduler.kick(engine);  // which does not put it off
+    engine.during_run = [&] { EXPECT_GE(Clock::now() - kicked, late); };
+    while (scheduler.turn() == Idle::parked) {
+    }
+    EXPECT_EQ(engine.runs, 1);
+    EXPECT_EQ(scheduler.turn(), Idle::done);
+    engine.answer = Engine::Turn::more;
+    scheduler.set_lateness(std::chrono::microseconds(0));
+    scheduler.kick(engine);
+    EXPECT_EQ(scheduler.turn(), Idle::more);
+    EXPECT_EQ(engine.runs, 2);
+}
+
+TEST(EngineScheduler, ALateEngineThatAnotherOneKicksIsNotForgotten) {
+    EngineScheduler scheduler;
+    ScriptedEngine first;
+    ScriptedEngine second;
+    scheduler.kick(first);
+    scheduler.set_lateness(std::chrono::hours(1));
+    first.during_run = [&] { scheduler.kick(second); };
+    EXPECT_EQ(scheduler.turn(), Idle::parked);
+    EXPECT_EQ(second.runs, 0);
+    scheduler.set_lateness(std::chrono::hours(0));
     EXPECT_EQ(scheduler.turn(), Idle::done);
     EXPECT_EQ(second.runs, 1);
 }

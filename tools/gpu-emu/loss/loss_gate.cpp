@@ -86,6 +86,7 @@ void LossGate::restore() {
         function_.attach(*this);
     }
     loss_.restore();
+    set_lateness(std::chrono::microseconds(0));
     tell_state(TraceKind::restored);
     hp::log::info("device restored");
     if (observer_ != nullptr) {

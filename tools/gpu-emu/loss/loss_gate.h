@@ -75,6 +75,8 @@ public:
     /// Its engines stand still until resume() or a reset by its driver; for good: no reset helps.
     hp::Result<void> hang(bool for_good = false);
     hp::Result<void> resume();
+    /// EngineScheduler::set_lateness(), until another board is there.
+    void set_lateness(std::chrono::microseconds lateness) { engines_.set_lateness(lateness); }
     /// Gone for that long, and then as before.
     hp::Result<void> flaky(std::chrono::milliseconds duration);
     /// LossTriggers::vanish_asleep(), for a function that may sleep already.

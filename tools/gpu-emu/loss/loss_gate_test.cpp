@@ -411,6 +411,18 @@ TEST_F(LossGateTest, AResetThatWasCarriedOutEndsAHang) {
     EXPECT_EQ(gate.state(), LossGate::State::ones) << "who is gone stays gone";
 }
 
+TEST_F(LossGateTest, AnotherBoardIsNotLate) {
+    class : public Engine {
+        Turn run(Budget&) override { return Turn::idle; }
+        const char* name() const override { return "idle"; }
+    } engine;
+    gate.set_lateness(1h);
+    engines.kick(engine);
+    EXPECT_EQ(engines.turn(), hp::EventLoop::Idle::parked);
+    gate.restore();
+    EXPECT_EQ(engines.turn(), hp::EventLoop::Idle::done);
+}
+
 TEST_F(LossGateTest, AFlakyDeviceComesBackAsItWas) {
     ASSERT_TRUE(gate.hang());
     ASSERT_TRUE(gate.flaky(2ms));
