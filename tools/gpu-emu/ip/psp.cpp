@@ -113,8 +113,8 @@ Psp::Psp(Context context)
 }
 
 void Psp::reset(ResetKind kind) {
-    // amdgpu_pci_slot_reset() counts on the secure OS to have lived through the reset of the link:
-    // the first thing it asks of the device is UNLOAD_TA on the ring it made at probe.
+    // Assumed: the secure OS lives through the reset of the link. amdgpu_pci_slot_reset() counts on
+    // it: the first thing it asks of the device is UNLOAD_TA on the ring it made at probe.
     if (kind != ResetKind::link) {
         sos_ = Sos::absent;
         ring_dwords_ = 0;
@@ -143,8 +143,8 @@ void Psp::bootloader_command(uint32_t command) {
 
 uint32_t Psp::read_sign_of_life() {
     if (sos_ == Sos::starting) {
-        // The driver samples the register once after it started sOS and then waits for it to
-        // change: a secure OS that was faster than the first sample would never be seen.
+        // Assumed: sOS is never faster than the driver, which samples the register once after it
+        // started sOS and then waits for it to change: it would never see one that was.
         sos_ = Sos::alive;
         return 0;
     }

@@ -131,7 +131,7 @@ void VfMailbox::handle_request(uint32_t request) {
     switch (request) {
         case IDH_READY_TO_RESET:
             if (std::exchange(flr_announced_, false)) {
-                reset_function_();
+                reset_function_();  // assumed, here and below: it takes no time
                 send(IDH_FLR_NOTIFICATION_CMPL, 0);
             }
             break;
