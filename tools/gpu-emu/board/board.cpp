@@ -128,6 +128,14 @@ hp::Result<void> Board::make_hostile(uint64_t seed, std::span<const Surface> sur
     return gpu_->make_hostile(seed, surfaces, rate);
 }
 
+hp::Result<void> Board::poison_vram() {
+    if (!gpu_) {
+        return hp::fail("this device has no VRAM");
+    }
+    gpu_->poison_vram();
+    return {};
+}
+
 hp::Result<uint64_t> Board::count_in_vram(uint32_t word) {
     if (!gpu_) {
         return hp::fail("this device has no VRAM");

@@ -80,6 +80,7 @@ TEST_F(BoardTest, ABlackHoleHasNoGpu) {
     const Board board(loop, hole);
     EXPECT_EQ(ask({{"do", "status"}})["state"], "ones");
     EXPECT_EQ(ask({{"do", "vram_count"}, {"value", 1}})["error"], "this device has no VRAM");
+    EXPECT_EQ(ask({{"do", "vram_poison"}})["error"], "this device has no VRAM");
     EXPECT_EQ(ask({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}})["error"],
               "a black hole has no device behind it");
 }

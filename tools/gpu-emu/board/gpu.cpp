@@ -287,7 +287,7 @@ void Gpu::Impl::reset(ResetKind kind) {
         ras.power_on();
     }
     if (kind != ResetKind::link) {
-        vram.discard();  // the memory is trained again
+        vram.lose_contents();  // the memory is trained again
     }
     place_boot_data();
 }
@@ -585,6 +585,10 @@ void Gpu::set_reset_witness(ResetWitness witness) {
 
 void Gpu::interrupt(const InterruptEntry& entry) {
     impl_->ih.raise(entry);
+}
+
+void Gpu::poison_vram() {
+    impl_->vram.set_poisoned(true);
 }
 
 void Gpu::fill_resident_vram_with_ones() {

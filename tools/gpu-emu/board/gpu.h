@@ -84,6 +84,9 @@ public:
     /// Puts the entry into the IH ring and sends the interrupt, as an engine would.
     void interrupt(const InterruptEntry& entry);
 
+    /// From now on VRAM that loses its contents is poison: Vram::lose_contents().
+    void poison_vram();
+
     /// VRAM as seen by whoever mapped it turns to all ones: only pages that were ever touched are
     /// written.
     void fill_resident_vram_with_ones();

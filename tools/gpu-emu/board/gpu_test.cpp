@@ -13,6 +13,7 @@
 #include <cstring>
 #include <stdexcept>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "gpu-emu/ip/atom_image.h"
@@ -208,6 +209,31 @@ TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
     EXPECT_EQ(seen, 0u);
     EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u);
     ::munmap(mapped, 64 * mib);
+}
+
+TEST_F(GpuTest, PoisonedVramIsNotWhatItWasAfterAnyLoss) {
+    constexpr uint64_t place = 3 * mib;
+    uint32_t last = 0x12345678;
+    const auto expect_poison = [&](const char* after) {
+        enable();
+        const uint32_t now = get(Region::bar0, place);
+        EXPECT_EQ(now & 0xffff0000, Vram::poison_mark) << after;
+        EXPECT_NE(std::exchange(last, now), now) << after;
+        EXPECT_EQ(get(Region::bar0, 64 * mib - 64 * 1024), 0x28211407u) << "the discovery table";
+    };
+    gpu.poison_vram();
+    put(Region::bar0, place, last);
+    mode1_reset();
+    expect_poison("mode 1");
+    put<uint16_t>(Region::config, 0x64 + 8, 0x8000);
+    expect_poison("FLR");
+    gpu.fill_resident_vram_with_ones();
+    gpu.detach();
+    gpu.attach(host);
+    expect_poison("another board");
+    gpu.reset();
+    enable();
+    EXPECT_EQ(get(Region::bar0, place), last) << "the link's reset leaves it alone";
 }
 
 TEST_F(GpuTest, Mode1ResetOfTheSmuLosesConfigSpace) {

@@ -229,6 +229,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "hostile") {
         return hostile(request);
     }
+    if (verb == "vram_poison") {
+        return plain(device_.poison_vram());
+    }
     if (verb == "vram_count") {
         return count_in_vram(request);
     }

@@ -70,6 +70,10 @@ public:
         hostile_rate = rate;
         return {};
     }
+    hp::Result<void> poison_vram() override {
+        poisoned = true;
+        return {};
+    }
     hp::Result<uint64_t> count_in_vram(uint32_t word) override {
         if (black_hole) {
             return hp::fail("no VRAM");
@@ -79,6 +83,7 @@ public:
     void shut_down() override { loop_.stop(); }
 
     bool black_hole = false;
+    bool poisoned = false;
     std::optional<PeerStatus> behind_switch;
     std::vector<std::pair<RasBlock, RasSeverity>> injected;
     std::vector<HostNotification> notified;
@@ -174,6 +179,8 @@ TEST_F(ControlServerTest, HostileReachesTheDevice) {
 }
 
 TEST_F(ControlServerTest, CountsWordsOfVram) {
+    EXPECT_TRUE(ok({{"do", "vram_poison"}}));
+    EXPECT_TRUE(device->poisoned);
     EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0x600d600d}})["count"], 2);
     EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 0xffffffff}})["count"], 0);
     EXPECT_EQ(server->handle({{"do", "vram_count"}, {"value", 1ull << 32}})["error"],

@@ -50,6 +50,8 @@ public:
     virtual hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
                                           uint64_t rate) = 0;
 
+    /// Gpu::poison_vram(). One clear error for who has no VRAM.
+    virtual hp::Result<void> poison_vram() = 0;
     /// How often `word` is in VRAM, there or not.
     virtual hp::Result<uint64_t> count_in_vram(uint32_t word) = 0;
     /// Ends the loop after this turn: an answer goes out before.

@@ -63,6 +63,19 @@ void Vram::discard() {
     }
 }
 
+void Vram::lose_contents() {
+    if (!poisoned_) {
+        discard();
+        return;
+    }
+    const uint32_t pattern = poison_mark | ++generation_;
+    for_each_resident([pattern](std::span<std::byte> pages) {
+        std::ranges::fill(
+            std::span(reinterpret_cast<uint32_t*>(pages.data()), pages.size() / sizeof(uint32_t)),
+            pattern);
+    });
+}
+
 template <typename Visit>
 void Vram::for_each_resident(Visit visit) const {
     // SEEK_DATA finds pages that exist in the file, whoever touched them (mincore(2) on a memfd

@@ -26,8 +26,12 @@ public:
     /// Window from `offset`, at most `length` bytes, cut at the end of VRAM, empty beyond it.
     std::span<std::byte> window(uint64_t offset, uint64_t length) const;
 
-    /// Contents lost: every page reads as zero and takes no host memory, in all mappings.
-    void discard();
+    /// Contents lost: every page reads as zero and takes no host memory, in all mappings. If
+    /// poisoned, each page that was ever touched reads as a pattern instead, another one each time:
+    /// the upper half of a word is poison_mark, the lower counts.
+    void lose_contents();
+    static constexpr uint32_t poison_mark = 0xbad00000;
+    void set_poisoned(bool poisoned) { poisoned_ = poisoned; }
 
     /// Every page that was ever touched, by us or through another mapping, becomes all ones. Pages
     /// never touched stay as they are: filling them would take the whole size from the host.
@@ -38,12 +42,15 @@ public:
     uint64_t count_resident(uint32_t word) const;
 
 private:
+    void discard();
     template <typename Visit>
     void for_each_resident(Visit visit) const;
 
     hp::Fd fd_;
     uint64_t size_;
     std::byte* base_ = nullptr;
+    bool poisoned_ = false;
+    uint16_t generation_ = 0;
 };
 
 }  // namespace gpuemu

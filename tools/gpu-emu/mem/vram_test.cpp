@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include <cstring>
+
 namespace gpuemu {
 namespace {
 
@@ -60,7 +62,7 @@ TEST(Vram, CountsWordsWhoeverWroteThem) {
     words[40 * mib / 4 + 3] = 0x600d600d;
     words[40 * mib / 4 + 4] = 0x600d600e;
     EXPECT_EQ(vram.count_resident(0x600d600d), 2u);
-    vram.discard();
+    vram.lose_contents();
     EXPECT_EQ(vram.count_resident(0x600d600d), 0u);
     ::munmap(client, 64 * mib);
 }
@@ -82,9 +84,29 @@ TEST(Vram, DiscardZeroesAndGivesMemoryBack) {
     Vram vram(8 * mib);
     vram.window(3 * mib, 1)[0] = std::byte{0x55};
     EXPECT_GT(host_bytes(vram), 0u);
-    vram.discard();
+    vram.lose_contents();
     EXPECT_EQ(host_bytes(vram), 0u);
     EXPECT_EQ(vram.window(3 * mib, 1)[0], std::byte{0});
+}
+
+TEST(Vram, PoisonIsNeitherZeroNorWhatWasBefore) {
+    Vram vram(8 * mib);
+    const auto word = [&vram] {
+        uint32_t value = 0;
+        std::memcpy(&value, vram.window(3 * mib, sizeof value).data(), sizeof value);
+        return value;
+    };
+    vram.set_poisoned(true);
+    vram.lose_contents();
+    EXPECT_EQ(host_bytes(vram), 0u) << "nobody has been here";
+    vram.window(3 * mib, 1)[0] = std::byte{0x55};
+    vram.lose_contents();
+    EXPECT_EQ(word(), Vram::poison_mark | 2);
+    vram.lose_contents();
+    EXPECT_EQ(word(), Vram::poison_mark | 3) << "another board, another pattern";
+    vram.set_poisoned(false);
+    vram.lose_contents();
+    EXPECT_EQ(word(), 0u);
 }
 
 }  // namespace
