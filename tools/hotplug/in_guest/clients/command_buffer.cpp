@@ -13,6 +13,7 @@ constexpr std::uint32_t PACKET3(std::uint32_t op, std::uint32_t count) {
 constexpr std::uint32_t PACKET3_NOP = 0x10;
 constexpr std::uint32_t PACKET3_ATOMIC_MEM = 0x1e;
 constexpr std::uint32_t PACKET3_WRITE_DATA = 0x37;
+constexpr std::uint32_t PACKET3_WAIT_REG_MEM = 0x3c;
 constexpr std::uint32_t PACKET3_COPY_DATA = 0x40;
 constexpr std::uint32_t TC_OP_ATOMIC_ADD_RTN_32 = 0x0f;  // vega10_enum.h
 constexpr std::uint32_t TC_OP_ATOMIC_XOR_RTN_32 = 0x17;
@@ -20,6 +21,9 @@ constexpr std::uint32_t COPY_DATA_SRC_SEL_MEM = 1;
 constexpr std::uint32_t COPY_DATA_DST_SEL_MEM = 5u << 8;
 constexpr std::uint32_t WRITE_DATA_DST_SEL_MEM = 5u << 8;
 constexpr std::uint32_t WR_CONFIRM = 1u << 20;
+constexpr std::uint32_t WAIT_REG_MEM_FUNCTION_EQUAL = 3;
+constexpr std::uint32_t WAIT_REG_MEM_MEM_SPACE_MEM = 1u << 4;
+constexpr std::uint32_t wait_poll_interval = 4;
 
 constexpr std::uint32_t SDMA_OP_NOP = 0;
 constexpr std::uint32_t SDMA_OP_COPY = 1;
@@ -39,6 +43,15 @@ void CommandBuffer::pm4_write_data(std::uint64_t address, std::uint32_t value) {
     put(WRITE_DATA_DST_SEL_MEM | WR_CONFIRM);
     put_address(address);
     put(value);
+}
+
+void CommandBuffer::pm4_wait(std::uint64_t address, std::uint32_t value) {
+    put(PACKET3(PACKET3_WAIT_REG_MEM, 5));
+    put(WAIT_REG_MEM_MEM_SPACE_MEM | WAIT_REG_MEM_FUNCTION_EQUAL);
+    put_address(address);
+    put(value);
+    put(~0u);
+    put(wait_poll_interval);
 }
 
 void CommandBuffer::pm4_atomic(std::uint32_t operation, std::uint64_t address,

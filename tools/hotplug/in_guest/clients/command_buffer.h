@@ -20,6 +20,8 @@ public:
     void pm4_atomic_xor(std::uint64_t address, std::uint32_t value);
     /// PACKET3_COPY_DATA of one dword from memory to memory, confirmed.
     void pm4_copy(std::uint64_t from, std::uint64_t to);
+    /// PACKET3_WAIT_REG_MEM: goes on when the dword in memory has this value.
+    void pm4_wait(std::uint64_t address, std::uint32_t value);
     /// Pads with PACKET3_NOP to the size the ring wants.
     void pm4_pad();
 

@@ -28,6 +28,12 @@ TEST_F(CommandBufferTest, WriteDataIsPaddedToTheRingsAlignment) {
                                                      0xabcd, 0xffff1000, 0xffff1000, 0xffff1000}));
 }
 
+TEST_F(CommandBufferTest, AWaitComparesTheWholeDwordInMemory) {
+    commands_.pm4_wait(0x1'2345'6780, 7);
+    EXPECT_EQ(written(),
+              (std::vector<std::uint32_t>{0xc0053c00, 0x13, 0x23456780, 0x1, 7, 0xffffffff, 4}));
+}
+
 TEST_F(CommandBufferTest, AtomicsHaveNineDwordsAndCopiesSix) {
     commands_.pm4_atomic_add(0x1'0000'2000, 5);
     commands_.pm4_atomic_xor(0x1'0000'2004, 6);

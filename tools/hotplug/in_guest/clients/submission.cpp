@@ -82,6 +82,9 @@ IoResult<int> wait_sync_file(const Fd& fence, std::chrono::milliseconds patience
     });
 }
 
+/// The dword of the target that a job which is held waits for.
+constexpr unsigned released_dw = 64;
+
 IoResult<SmallJob> SmallJob::create(const std::string& node) {
     auto device = DrmDevice::open(node);
     if (!device) {
@@ -109,6 +112,19 @@ void SmallJob::write_to(std::uint64_t address, std::uint32_t value) {
     commands.pm4_write_data(address, value);
     commands.pm4_pad();
     size_dw_ = commands.size();
+}
+
+void SmallJob::hold() {
+    target_.dwords()[released_dw] = 0;
+    CommandBuffer commands(commands_.dwords());
+    commands.pm4_wait(target_.gpu_address() + released_dw * sizeof(std::uint32_t), 1);
+    commands.pm4_write_data(target_.gpu_address(), 1);
+    commands.pm4_pad();
+    size_dw_ = commands.size();
+}
+
+void SmallJob::let_go() const {
+    target_.dwords()[released_dw] = 1;
 }
 
 IoResult<abi::Fence> SmallJob::submit() const {

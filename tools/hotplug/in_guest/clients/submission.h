@@ -52,6 +52,12 @@ public:
     /// before may still be running.
     void write_to(std::uint64_t address, std::uint32_t value);
 
+    /// From the next submission on waits until `let_go()` before it writes; as for `write_to()`,
+    /// none may still be running.
+    void hold();
+    /// Writes to memory, whatever became of the GPU.
+    void let_go() const;
+
     IoResult<abi::Fence> submit() const;
 
 private:

@@ -2,7 +2,7 @@
 // Purpose: backlog, a client that submits more than a ring takes at once and then asks, on a line
 // of standard input, what became of it: whether each submission's fence signalled, and with what.
 // The answer comes from sync_files, which outlive the GPU's node. Thread: one. Not modelled:
-// results; a submission that was executed counts as well ended.
+// results; without --executed a submission that was given up counts as well ended.
 #include <linux/sync_file.h>
 #include <poll.h>
 
@@ -23,46 +23,43 @@ namespace {
 const Description self{
     .name = "backlog",
     .purpose = "Submits more than a ring takes, and tells later what became of it",
-    .states = {{"fences", "how many fences have signalled, and the status of the last"}},
+    .states = {{"submitted", "all submissions were made after it was told to"},
+               {"fences", "how many fences have signalled, and the status of the last"}},
 };
 
 struct Options {
     std::string node;
     unsigned count = 8;
     unsigned patience_ms = 1000;
+    bool executed = false;
+    bool held = false;
 };
 
-struct Backlog {
-    SmallJob job;
-    std::vector<Fd> fences;
-};
+using Backlog = std::vector<Fd>;
 
-IoResult<Backlog> pile_up(const Options& options) {
-    auto job = SmallJob::create(options.node);
-    if (!job) {
-        return tl::unexpected(job.error());
-    }
-    std::vector<Fd> fences;
-    for (unsigned i = 0; i < options.count; ++i) {
-        const auto fence = job->submit();
+IoResult<Backlog> pile_up(const SmallJob& job, unsigned count) {
+    Backlog fences;
+    for (unsigned i = 0; i < count; ++i) {
+        const auto fence = job.submit();
         if (!fence) {
             return tl::unexpected(fence.error());
         }
-        auto sync_file = export_sync_file(job->device(), *fence);
+        auto sync_file = export_sync_file(job.device(), *fence);
         if (!sync_file) {
             return tl::unexpected(sync_file.error());
         }
         fences.push_back(std::move(*sync_file));
     }
-    return Backlog{std::move(*job), std::move(fences)};
+    return fences;
 }
 
-/// Has every fence signalled when the patience ends? Says how many have, and the last one's status.
-IoResult<bool> all_ended(Reporter& report, const Backlog& backlog,
-                         std::chrono::milliseconds patience) {
-    const auto until = std::chrono::steady_clock::now() + patience;
+/// Has every fence signalled when the patience ends, and if asked for, was the last executed? Says
+/// how many have, and the last one's status.
+IoResult<bool> all_ended(Reporter& report, const Backlog& backlog, const Options& options) {
+    const auto until =
+        std::chrono::steady_clock::now() + std::chrono::milliseconds(options.patience_ms);
     unsigned signalled = 0;
-    for (const Fd& fence : backlog.fences) {
+    for (const Fd& fence : backlog) {
         const auto left =
             std::chrono::ceil<std::chrono::milliseconds>(until - std::chrono::steady_clock::now());
         pollfd wanted{fence.get(), POLLIN, 0};
@@ -74,28 +71,62 @@ IoResult<bool> all_ended(Reporter& report, const Backlog& backlog,
     }
     sync_file_info info{};
     const auto asked =
-        io_call(backlog.fences.back().get(), SYNC_IOC_FILE_INFO, &info, "SYNC_IOC_FILE_INFO");
+        io_call(backlog.back().get(), SYNC_IOC_FILE_INFO, &info, "SYNC_IOC_FILE_INFO");
     if (!asked) {
         return tl::unexpected(asked.error());
     }
-    report.say(
-        "fences",
-        {{"signalled", signalled}, {"of", backlog.fences.size()}, {"status_of_last", info.status}});
-    return signalled == backlog.fences.size();
+    report.say("fences",
+               {{"signalled", signalled}, {"of", backlog.size()}, {"status_of_last", info.status}});
+    return signalled == backlog.size() && (!options.executed || info.status == 1);
 }
 
 int run_client(const Options& options) {
     Reporter report(self);
-    const auto backlog = pile_up(options);
+    LineInput input;
+    auto job = SmallJob::create(options.node);
+    if (!job) {
+        return report.end("device", job.error());
+    }
+    if (options.held) {
+        // What a first submission waits for, its page tables for example, is done with it.
+        const auto first = pile_up(*job, 1);
+        if (!first) {
+            return report.end("device", first.error());
+        }
+        const auto ended = all_ended(report, *first, options);
+        if (!ended) {
+            return report.end("system", ended.error());
+        }
+        if (!*ended) {
+            report.done(false);
+            return report.end("done");
+        }
+        report.ready({{"submissions", 1}});
+        if (!input.next()) {
+            return report.end("signal");
+        }
+    }
+    if (options.held) {
+        job->hold();
+    }
+    const auto backlog = pile_up(*job, options.count);
     if (!backlog) {
         return report.end("device", backlog.error());
     }
-    report.ready({{"submissions", options.count}});
-    LineInput input;
-    if (!input.next()) {
+    if (options.held) {
+        report.say("submitted", {{"submissions", options.count}});
+    } else {
+        report.ready({{"submissions", options.count}});
+    }
+    auto line = input.next();
+    if (line == "finish") {
+        job->let_go();
+        line = input.next();
+    }
+    if (!line) {
         return report.end("signal");
     }
-    const auto ended = all_ended(report, *backlog, std::chrono::milliseconds(options.patience_ms));
+    const auto ended = all_ended(report, *backlog, options);
     if (!ended) {
         return report.end("system", ended.error());
     }
@@ -116,6 +147,10 @@ int main(int argc, char** argv) {
         ->check(CLI::Range(1, 1024));
     app.add_option("--patience-ms", options.patience_ms, "how long a fence may take when asked")
         ->type_name("ms");
+    app.add_flag("--executed", options.executed, "the last has to be executed, and not given up");
+    app.add_flag("--held", options.held,
+                 "first execute a submission; make the rest when told to by a line, and let them "
+                 "run on until the line 'finish'");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }
