@@ -34,6 +34,11 @@ std::vector<Bound> bounds() {
           {absent_at_resume},
           {client},
           {loss_work}}},
+        {"one GPU: a silence that ends, one that lasts, a removal, a reset, a client, the work of "
+         "the loss",
+         {{silence_ends}, {silence_lasts}, {removal}, {reset}, {client}, {loss_work}}},
+        {"one GPU: two silences that end, one more finds it lost, a removal, a reset, a suspend",
+         {{silence_ends}, {silence_ends}, {lost}, {removal}, {reset}, {suspend}}},
         {"a GPU and its replacement: both lost and removed, a reset and a client of each",
          {{lost},
           {removal},
@@ -120,7 +125,14 @@ INSTANTIATE_TEST_SUITE_P(
         SeededBug{"end_of_lost_is_no_end", "a removal ends once"},
         SeededBug{"removal_closes_nothing", "a removal begins in REMOVING or LOST"},
         SeededBug{"never_resets", "a present GPU may be reset"},
-        SeededBug{"teardown_in_reset", "a reset never overlaps teardown"}),
+        SeededBug{"teardown_in_reset", "a reset never overlaps teardown"},
+        SeededBug{"suspect_after_loss", "who is lost is not suspected"},
+        SeededBug{"loss_keeps_suspicion", "who is lost is not suspected"},
+        SeededBug{"suspicion_stops_nothing", "nothing touches the hardware while it may be gone"},
+        SeededBug{"suspects_nobody", "hardware that does not answer is suspected"},
+        SeededBug{"never_trusts", "a suspicion can be taken back"},
+        SeededBug{"reset_keeps_suspicion", "a reset ends a suspicion"},
+        SeededBug{"suspect_is_not_reset", "a present GPU may be reset"}),
     [](const auto& bug) { return bug.param.name; });
 
 }  // namespace

@@ -25,14 +25,15 @@ set(header amdgpu_hotplug_state.h)
 # The phase is written without a look at what came in between.
 mutate(lose_by_two_steps ${source}
     "!atomic_try_cmpxchg(&state->word, &old,
-				     (old & ~AMDGPU_HOTPLUG_PHASE_MASK) | to)"
-    "(atomic_set(&state->word, (old & ~AMDGPU_HOTPLUG_PHASE_MASK) | to), false)")
+				     (old & ~clear) | to)"
+    "(atomic_set(&state->word, (old & ~clear) | to), false)")
 # Who fails to change the phase never reads it again.
 mutate(retry_with_stale_word ${source}
     "} while (!atomic_try_cmpxchg(&state->word, &old,"
     "} while (!atomic_try_cmpxchg(&state->word, &(int){ old },")
 # A change of phase forgets the reset that runs.
-mutate(phase_change_ends_reset ${source} "(old & ~AMDGPU_HOTPLUG_PHASE_MASK) | to" "to")
+mutate(phase_change_ends_reset ${source}
+    "(old & ~clear) | to" "(old & ~(clear | AMDGPU_HOTPLUG_RESETTING)) | to")
 # Everybody who finds out announces.
 mutate(every_loss_is_new ${source}
     "return (old & AMDGPU_HOTPLUG_PHASE_MASK) < AMDGPU_HOTPLUG_LOST;" "return old >= 0;")
@@ -58,17 +59,27 @@ mutate(removal_ignores_loss ${source}
     "return amdgpu_hotplug_state_phase(state);" "return AMDGPU_HOTPLUG_REMOVING;")
 # A reset asks only whether another one runs.
 mutate(reset_in_any_phase ${source}
-    "return atomic_try_cmpxchg(&state->word, &present,
-				  AMDGPU_HOTPLUG_PRESENT |
-				  AMDGPU_HOTPLUG_RESETTING);"
-    "return present == 0 && !(atomic_fetch_or(AMDGPU_HOTPLUG_RESETTING, &state->word) &
+    "	do {
+		if ((old & ~AMDGPU_HOTPLUG_SUSPECT) != AMDGPU_HOTPLUG_PRESENT)
+			return false;
+	} while (!atomic_try_cmpxchg(&state->word, &old,
+				     AMDGPU_HOTPLUG_PRESENT |
+				     AMDGPU_HOTPLUG_RESETTING));
+
+	return true;"
+    "return old >= 0 && !(atomic_fetch_or(AMDGPU_HOTPLUG_RESETTING, &state->word) &
 				  AMDGPU_HOTPLUG_RESETTING);")
 # A reset asks for the phase first and begins afterwards.
 mutate(reset_asks_then_begins ${source}
-    "return atomic_try_cmpxchg(&state->word, &present,
-				  AMDGPU_HOTPLUG_PRESENT |
-				  AMDGPU_HOTPLUG_RESETTING);"
-    "return atomic_read(&state->word) == present &&
+    "	do {
+		if ((old & ~AMDGPU_HOTPLUG_SUSPECT) != AMDGPU_HOTPLUG_PRESENT)
+			return false;
+	} while (!atomic_try_cmpxchg(&state->word, &old,
+				     AMDGPU_HOTPLUG_PRESENT |
+				     AMDGPU_HOTPLUG_RESETTING));
+
+	return true;"
+    "return old == AMDGPU_HOTPLUG_PRESENT &&
 	       !(atomic_fetch_or(AMDGPU_HOTPLUG_RESETTING, &state->word) &
 				  AMDGPU_HOTPLUG_RESETTING);")
 # The end of a reset makes the GPU present, whatever happened meanwhile.
@@ -106,12 +117,12 @@ mutate(never_admits ${header}
     "return amdgpu_hotplug_state_phase(state) > AMDGPU_HOTPLUG_GONE;")
 # The teardown of a lost GPU writes to it.
 mutate(access_after_loss ${header}
-    "amdgpu_hotplug_state_phase(state) < AMDGPU_HOTPLUG_LOST"
-    "amdgpu_hotplug_state_phase(state) <= AMDGPU_HOTPLUG_LOST")
+    "(word & AMDGPU_HOTPLUG_PHASE_MASK) < AMDGPU_HOTPLUG_LOST"
+    "(word & AMDGPU_HOTPLUG_PHASE_MASK) <= AMDGPU_HOTPLUG_LOST")
 # An orderly removal cannot quiesce the hardware.
 mutate(no_access_in_removal ${header}
-    "amdgpu_hotplug_state_phase(state) < AMDGPU_HOTPLUG_LOST"
-    "amdgpu_hotplug_state_phase(state) < AMDGPU_HOTPLUG_REMOVING")
+    "(word & AMDGPU_HOTPLUG_PHASE_MASK) < AMDGPU_HOTPLUG_LOST"
+    "(word & AMDGPU_HOTPLUG_PHASE_MASK) < AMDGPU_HOTPLUG_REMOVING")
 # Removal does not wait for the reset that runs.
 mutate(teardown_in_reset ${header}
     "return atomic_read_acquire(&state->word) & AMDGPU_HOTPLUG_RESETTING;"
@@ -131,4 +142,31 @@ mutate(removal_closes_nothing ${source}
     "AMDGPU_HOTPLUG_PRESENT,
 				   AMDGPU_HOTPLUG_REMOVING);")
 # No GPU is ever reset.
-mutate(never_resets ${source} "int present = AMDGPU_HOTPLUG_PRESENT;" "int present = AMDGPU_HOTPLUG_GONE;")
+mutate(never_resets ${source}
+    "if ((old & ~AMDGPU_HOTPLUG_SUSPECT) != AMDGPU_HOTPLUG_PRESENT)" "if (old >= AMDGPU_HOTPLUG_PRESENT)")
+# Who is lost for good is suspected as well.
+mutate(suspect_after_loss ${source}
+    "if (old & AMDGPU_HOTPLUG_SUSPECT ||
+		    (old & AMDGPU_HOTPLUG_PHASE_MASK) >= AMDGPU_HOTPLUG_LOST)"
+    "if (old & AMDGPU_HOTPLUG_SUSPECT)")
+# A loss does not end the suspicion.
+mutate(loss_keeps_suspicion ${source}
+    "clear |= AMDGPU_HOTPLUG_SUSPECT;" "clear |= AMDGPU_HOTPLUG_PHASE_MASK;")
+# Silent hardware is used on.
+mutate(suspicion_stops_nothing ${header}
+    "return !(word & AMDGPU_HOTPLUG_SUSPECT) &&
+	       (word" "return (word")
+# Nobody is suspected.
+mutate(suspects_nobody ${source} "old | AMDGPU_HOTPLUG_SUSPECT)" "old)")
+# Hardware that answers again is never used again.
+mutate(never_trusts ${source}
+    "atomic_fetch_andnot(AMDGPU_HOTPLUG_SUSPECT, &state->word)"
+    "atomic_fetch_andnot(0, &state->word)")
+# What is reset stays suspected.
+mutate(reset_keeps_suspicion ${source}
+    "AMDGPU_HOTPLUG_PRESENT |
+				     AMDGPU_HOTPLUG_RESETTING));"
+    "old | AMDGPU_HOTPLUG_RESETTING));")
+# What is suspected cannot be reset.
+mutate(suspect_is_not_reset ${source}
+    "if ((old & ~AMDGPU_HOTPLUG_SUSPECT) != AMDGPU_HOTPLUG_PRESENT)" "if (old != AMDGPU_HOTPLUG_PRESENT)")

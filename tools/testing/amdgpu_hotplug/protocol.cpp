@@ -10,6 +10,10 @@ int phase_of(int word) {
     return word & HOTPLUG_PHASE_MASK;
 }
 
+bool suspected(int word) {
+    return (word & HOTPLUG_SUSPECT) != 0;
+}
+
 Gpu& gpu_of(State& state, const Actor& actor) {
     return state.gpus[actor.gpu];
 }
@@ -61,6 +65,35 @@ Complaint announce(State& state, Actor& actor, int) {
 Role lost_role(const hotplug_calls& calls) {
     return {"lost",
             {{"lose", calls.lose, probed, after_lose}, {"announce", nullptr, nullptr, announce}}};
+}
+
+// --- the hardware does not answer: it does so after all, or never again
+// ---------------------------------------------------------------------
+
+Complaint after_suspect(State& state, Actor& actor, int first) {
+    const int word = gpu_of(state, actor).word;
+    if (!suspected(word) && phase_of(word) < HOTPLUG_LOST) {
+        return "hardware that does not answer is suspected";
+    }
+    return first != 0 ? next(actor) : finish(actor);
+}
+
+Complaint after_trust(State& state, Actor& actor, int) {
+    return suspected(gpu_of(state, actor).word) ? Complaint("a suspicion can be taken back")
+                                                : finish(actor);
+}
+
+Role silence_ends_role(const hotplug_calls& calls) {
+    return {"silence that ends",
+            {{"suspect", calls.suspect, probed, after_suspect},
+             {"trust", calls.trust, nullptr, after_trust}}};
+}
+
+Role silence_lasts_role(const hotplug_calls& calls) {
+    return {"silence that lasts",
+            {{"suspect", calls.suspect, probed, after_suspect},
+             {"lose", calls.lose, nullptr, after_lose},
+             {"announce", nullptr, nullptr, announce}}};
 }
 
 // --- the driver is unbound
@@ -122,7 +155,11 @@ Complaint access_hardware(State& state, Actor& actor, int may_access) {
     if (may_access != 0 && phase_of(actor.entry_word) >= HOTPLUG_LOST) {
         return "nothing touches the hardware after its loss";
     }
-    if (may_access == 0 && phase_of(gpu_of(state, actor).word) < HOTPLUG_LOST) {
+    const int word = gpu_of(state, actor).word;
+    if (may_access != 0 && suspected(word)) {
+        return "nothing touches the hardware while it may be gone";
+    }
+    if (may_access == 0 && phase_of(word) < HOTPLUG_LOST && !suspected(word)) {
         return "hardware that answers may be used";
     }
     return next(actor);
@@ -164,8 +201,12 @@ Role removal_role(const hotplug_calls& calls) {
 Complaint after_reset_begin(State& state, Actor& actor, int admitted) {
     Gpu& gpu = gpu_of(state, actor);
     if (admitted == 0) {
-        return gpu.word == HOTPLUG_PRESENT ? Complaint("a present GPU may be reset")
-                                           : finish(actor);
+        return (gpu.word & ~HOTPLUG_SUSPECT) == HOTPLUG_PRESENT
+                   ? Complaint("a present GPU may be reset")
+                   : finish(actor);
+    }
+    if (suspected(gpu.word)) {
+        return "a reset ends a suspicion";
     }
     if (phase_of(actor.entry_word) != HOTPLUG_PRESENT) {
         return "no reset begins once the GPU has left PRESENT";
@@ -347,6 +388,8 @@ bool may_follow(int from, int to) {
 
 std::vector<Role> make_roles(const hotplug_calls& calls, bool work_asks) {
     return {lost_role(calls),
+            silence_ends_role(calls),
+            silence_lasts_role(calls),
             removal_role(calls),
             reset_role(calls),
             suspend_role(calls),
@@ -373,8 +416,11 @@ Complaint check_step(const State& before, const State& after, std::uint8_t gpu) 
     if (from != to && !may_follow(from, to)) {
         return "a phase is followed by a higher one only";
     }
-    if ((now.word & ~(HOTPLUG_PHASE_MASK | HOTPLUG_RESETTING)) != 0) {
+    if ((now.word & ~(HOTPLUG_PHASE_MASK | HOTPLUG_RESETTING | HOTPLUG_SUSPECT)) != 0) {
         return "the word has no other bits";
+    }
+    if (suspected(now.word) && to >= HOTPLUG_LOST) {
+        return "who is lost is not suspected";
     }
     if (((now.word & HOTPLUG_RESETTING) != 0) != (now.resets > 0)) {
         return "RESETTING says that a reset runs";
@@ -398,6 +444,9 @@ Complaint check_rest(const State& state, const std::vector<Role>& roles) {
     for (const Gpu& gpu : state.gpus) {
         if (gpu.was_lost != (gpu.announced == 1)) {
             return "each loss is announced";
+        }
+        if (suspected(gpu.word)) {
+            return "each suspicion ends";
         }
         if (gpu.sections != 0 || gpu.resets != 0 || gpu.tearing_down) {
             return "every section ends";

@@ -82,6 +82,8 @@ struct Role {
 
 enum RoleId : std::uint8_t {
     lost,
+    silence_ends,
+    silence_lasts,
     removal,
     reset,
     suspend,

@@ -10,6 +10,7 @@ _Static_assert((int)AMDGPU_HOTPLUG_LOST == (int)HOTPLUG_LOST, "LOST");
 _Static_assert((int)AMDGPU_HOTPLUG_GONE == (int)HOTPLUG_GONE, "GONE");
 _Static_assert(AMDGPU_HOTPLUG_PHASE_MASK == HOTPLUG_PHASE_MASK, "PHASE_MASK");
 _Static_assert(AMDGPU_HOTPLUG_RESETTING == HOTPLUG_RESETTING, "RESETTING");
+_Static_assert(AMDGPU_HOTPLUG_SUSPECT == HOTPLUG_SUSPECT, "SUSPECT");
 
 #define CALL(name)                                                                 \
 	static int call_##name(int *word)                                          \
@@ -21,7 +22,10 @@ CALL(phase)
 CALL(admits)
 CALL(may_access)
 CALL(resetting)
+CALL(suspected)
 CALL(lose)
+CALL(suspect)
+CALL(trust)
 CALL(remove_begin)
 CALL(remove_end)
 CALL(reset_begin)
@@ -32,7 +36,10 @@ const struct hotplug_calls hotplug_state_calls = {
 	.admits = call_admits,
 	.may_access = call_may_access,
 	.resetting = call_resetting,
+	.suspected = call_suspected,
 	.lose = call_lose,
+	.suspect = call_suspect,
+	.trust = call_trust,
 	.remove_begin = call_remove_begin,
 	.remove_end = call_remove_end,
 	.reset_begin = call_reset_begin,

@@ -13,6 +13,7 @@ namespace hp {
 namespace {
 
 constexpr int reset = HOTPLUG_RESETTING;
+constexpr int suspect = HOTPLUG_SUSPECT;
 
 struct Row {
     std::string_view name;
@@ -102,6 +103,39 @@ TEST(HotplugState, AResetBeginsOnlyWhenPresent) {
     for (int phase : {HOTPLUG_PRESENT, HOTPLUG_REMOVING, HOTPLUG_LOST, HOTPLUG_GONE}) {
         expect_rows({{"reset_end", calls.reset_end, phase | reset, phase, phase}});
     }
+}
+
+TEST(HotplugState, ASuspicionStopsAccessesAndCanBeTakenBack) {
+    for (int phase : {HOTPLUG_PRESENT, HOTPLUG_REMOVING}) {
+        for (int running : {0, reset}) {
+            const int word = phase | running;
+            expect_rows({
+                {"suspect", calls.suspect, word, 1, word | suspect},
+                {"suspect", calls.suspect, word | suspect, 0, word | suspect},
+                {"suspected", calls.suspected, word, 0, word},
+                {"suspected", calls.suspected, word | suspect, 1, word | suspect},
+                {"may_access", calls.may_access, word | suspect, 0, word | suspect},
+                {"admits", calls.admits, word | suspect, phase == HOTPLUG_PRESENT, word | suspect},
+                {"trust", calls.trust, word, 0, word},
+                {"trust", calls.trust, word | suspect, 1, word},
+                {"lose", calls.lose, word | suspect, 1, HOTPLUG_LOST | running},
+                {"remove_begin", calls.remove_begin, word | suspect, HOTPLUG_REMOVING,
+                 HOTPLUG_REMOVING | running | suspect},
+            });
+        }
+    }
+    for (int phase : {HOTPLUG_LOST, HOTPLUG_GONE}) {
+        expect_rows(
+            {{"suspect", calls.suspect, phase, 0, phase}, {"trust", calls.trust, phase, 0, phase}});
+    }
+    expect_rows({
+        {"reset_begin", calls.reset_begin, HOTPLUG_PRESENT | suspect, 1, HOTPLUG_PRESENT | reset},
+        {"reset_begin", calls.reset_begin, HOTPLUG_REMOVING | suspect, 0,
+         HOTPLUG_REMOVING | suspect},
+        {"reset_end", calls.reset_end, HOTPLUG_PRESENT | reset | suspect, HOTPLUG_PRESENT,
+         HOTPLUG_PRESENT | suspect},
+        {"remove_end", calls.remove_end, HOTPLUG_REMOVING | suspect, 1, HOTPLUG_GONE},
+    });
 }
 
 }  // namespace

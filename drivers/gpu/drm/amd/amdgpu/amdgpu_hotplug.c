@@ -21,16 +21,49 @@
  * polls the hardware ends, all fences signal with -ENODEV, nothing new is
  * admitted, no reset begins, and the removal leaves the hardware alone. See
  * Documentation/gpu/amdgpu/hotplug.rst for what user space sees of it.
+ *
+ * The word of the PCI core is final. Silence of configuration space is not: the
+ * link may be down for a moment, for DPC, which the PCI core learns of later, or
+ * because somebody resets the bus. A silent GPU is suspected
+ * (amdgpu_hotplug_look()): registers and doorbells are left alone, reads give all
+ * ones as they do without a link, and nothing else changes. Each further look at
+ * configuration space either takes the suspicion back, or finds that the silence
+ * has lasted for %AMDGPU_HOTPLUG_SILENCE_MS, and latches the loss. What was sent
+ * meanwhile is lost as it is on a link that is down; jobs that wait for it time
+ * out, and the GPU is reset.
  */
 
-/* How long an orderly removal waits for a reset, and for the jobs that are executed */
+/* How long an orderly removal waits for a reset */
 #define AMDGPU_HOTPLUG_DRAIN_MS	500
+
+/*
+ * How long it waits at most for the jobs that are executed: the default of
+ * lockup_timeout, after which a job is taken for one that never ends.
+ */
+#define AMDGPU_HOTPLUG_JOB_MS	2000
 
 /* How long a removal as a whole may take with hardware that is present */
 #define AMDGPU_HOTPLUG_OVERDUE_MS	3000
 
 /* At most one read of configuration space in this time by those who poll */
 #define AMDGPU_HOTPLUG_POLL_MS	10
+
+/*
+ * How long a device may not answer for a reason that nobody knows: as long as it
+ * may after a reset (PCIe r6.0, sec 6.6.1), which it also goes through when its
+ * link has been down.
+ */
+#define AMDGPU_HOTPLUG_SILENCE_MS	1000
+
+/*
+ * Whatever the GPU still does must not reach memory, nor its interrupts those who
+ * share the line: MSI are writes to memory, INTx is not.
+ */
+static void amdgpu_hotplug_cut_off(struct amdgpu_device *adev)
+{
+	pci_clear_master(adev->pdev);
+	pci_intx(adev->pdev, 0);
+}
 
 static void amdgpu_hotplug_lost_work(struct work_struct *work)
 {
@@ -47,7 +80,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 
 	/* A device that only failed must not do DMA into what is freed now. */
 	if (pci_device_is_present(adev->pdev))
-		pci_clear_master(adev->pdev);
+		amdgpu_hotplug_cut_off(adev);
 
 	amdgpu_hotplug_complete_fences(adev);
 
@@ -71,7 +104,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
  */
 void amdgpu_hotplug_give_up(struct amdgpu_device *adev, const char *reason)
 {
-	pci_clear_master(adev->pdev);
+	amdgpu_hotplug_cut_off(adev);
 	amdgpu_hotplug_mark_lost(adev, reason);
 }
 
@@ -88,6 +121,8 @@ static void amdgpu_hotplug_overdue_work(struct work_struct *work)
 	amdgpu_hotplug_give_up(adev, "hangs at removal");
 }
 
+static void amdgpu_hotplug_suspect_work(struct work_struct *work);
+
 /**
  * amdgpu_hotplug_init - prepare a GPU for being lost or removed
  * @adev: amdgpu device
@@ -99,6 +134,9 @@ void amdgpu_hotplug_init(struct amdgpu_device *adev)
 	INIT_WORK(&adev->hotplug.lost_work, amdgpu_hotplug_lost_work);
 	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
 			  amdgpu_hotplug_overdue_work);
+	INIT_DELAYED_WORK(&adev->hotplug.suspect_work,
+			  amdgpu_hotplug_suspect_work);
+	spin_lock_init(&adev->hotplug.silence_lock);
 	adev->hotplug.next_check = jiffies;
 	adev->hotplug.next_awake = jiffies;
 	spin_lock_init(&adev->hotplug.attach_lock);
@@ -167,6 +205,8 @@ void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
 	if (!amdgpu_hotplug_state_lose(&adev->hotplug.state))
 		return;
 
+	/* A mode-1 reset may have cleared it before it could see the phase */
+	adev->no_hw_access = true;
 	adev->hotplug.reason = reason;
 	trace_amdgpu_hotplug(adev, "lost", reason);
 	dev_err(adev->dev, "device lost: %s\n", reason);
@@ -187,7 +227,8 @@ void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
  */
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev)
 {
-	if (!amdgpu_hotplug_state_may_access(&adev->hotplug.state))
+	if (amdgpu_hotplug_state_phase(&adev->hotplug.state) >=
+	    AMDGPU_HOTPLUG_LOST)
 		return true;
 	if (likely(!pci_dev_is_disconnected(adev->pdev)))
 		return false;
@@ -210,65 +251,207 @@ bool amdgpu_hotplug_admits(struct amdgpu_device *adev)
 	       amdgpu_hotplug_state_admits(&adev->hotplug.state);
 }
 
-static bool amdgpu_hotplug_absent(struct amdgpu_device *adev)
+/**
+ * amdgpu_hotplug_may_access - may registers and doorbells be touched?
+ * @adev: amdgpu device
+ *
+ * Context: any.
+ * Return: false if the GPU is lost, or suspected of being gone.
+ */
+bool amdgpu_hotplug_may_access(struct amdgpu_device *adev)
 {
-	/* Probe resets the GPU without ado */
-	if (amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
-	    !READ_ONCE(adev->hotplug.settled))
-		return false;
+	if (likely(amdgpu_hotplug_state_may_access(&adev->hotplug.state) &&
+		   !pci_dev_is_disconnected(adev->pdev)))
+		return true;
 
-	if (pci_channel_offline(adev->pdev) || adev->in_suspend ||
-	    amdgpu_hotplug_state_resetting(&adev->hotplug.state) ||
-	    amdgpu_in_reset(adev))
-		return false;
-
-	return !pci_device_is_present(adev->pdev);
+	/* With interrupts off nobody else takes the suspicion back */
+	return !amdgpu_hotplug_poll(adev) &&
+	       amdgpu_hotplug_state_may_access(&adev->hotplug.state);
 }
 
 /**
- * amdgpu_hotplug_check - look whether the hardware is still there
+ * amdgpu_hotplug_no_value - what a register reads as that was not accessed
  * @adev: amdgpu device
- * @reason: what made the caller ask, for the log; a string that stays
- *
- * Reads configuration space once, and marks the GPU lost if nothing answers.
- * While a reset, a PCI error recovery or the first part of probe runs, see
- * amdgpu_hotplug_settled(), or the GPU is asleep, nothing may answer for a while,
- * so that only the word of the PCI core counts then.
  *
  * Context: any.
- * Return: 0 if the GPU is there, -ENODEV if not.
+ * Return: all ones while the GPU is suspected of being gone, as from a link that
+ * is down; 0 if it is lost, as ever without access to the hardware.
  */
-int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
+u32 amdgpu_hotplug_no_value(struct amdgpu_device *adev)
+{
+	return amdgpu_hotplug_state_suspected(&adev->hotplug.state) ? U32_MAX : 0;
+}
+
+/* What explains that hardware that is well does not answer */
+enum amdgpu_hotplug_excuse {
+	AMDGPU_HOTPLUG_NO_EXCUSE,
+	/* It is reset, or asleep: it does not have to answer before that is over */
+	AMDGPU_HOTPLUG_NOT_AWAKE,
+	/* The PCI core recovers the link */
+	AMDGPU_HOTPLUG_FROZEN,
+};
+
+static enum amdgpu_hotplug_excuse
+amdgpu_hotplug_excuse(struct amdgpu_device *adev)
+{
+	if (pci_channel_offline(adev->pdev))
+		return AMDGPU_HOTPLUG_FROZEN;
+
+	/* Probe resets the GPU without ado */
+	if (amdgpu_hotplug_state_admits(&adev->hotplug.state) &&
+	    !READ_ONCE(adev->hotplug.settled))
+		return AMDGPU_HOTPLUG_NOT_AWAKE;
+
+	if (adev->in_suspend || amdgpu_in_reset(adev) ||
+	    amdgpu_hotplug_state_resetting(&adev->hotplug.state))
+		return AMDGPU_HOTPLUG_NOT_AWAKE;
+
+	return AMDGPU_HOTPLUG_NO_EXCUSE;
+}
+
+static bool amdgpu_hotplug_may_be_silent(struct amdgpu_device *adev, bool awake)
+{
+	enum amdgpu_hotplug_excuse excuse = amdgpu_hotplug_excuse(adev);
+
+	return excuse == AMDGPU_HOTPLUG_FROZEN ||
+	       (excuse == AMDGPU_HOTPLUG_NOT_AWAKE && !awake);
+}
+
+/*
+ * Configuration space did not answer. Returns true if that has lasted for too long
+ * by now, which @asked is, in jiffies. Who does not know that the hardware is @awake
+ * concludes nothing from its silence, and does not stop the clock of who does.
+ */
+static bool amdgpu_hotplug_silence(struct amdgpu_device *adev, bool awake,
+				   unsigned long asked, const char *reason)
+{
+	enum amdgpu_hotplug_excuse excuse = amdgpu_hotplug_excuse(adev);
+	struct amdgpu_hotplug *hotplug = &adev->hotplug;
+
+	lockdep_assert_held(&hotplug->silence_lock);
+	if (excuse == AMDGPU_HOTPLUG_FROZEN) {
+		hotplug->silent_since = jiffies;
+		return false;
+	}
+	if (excuse == AMDGPU_HOTPLUG_NOT_AWAKE && !awake)
+		return false;
+
+	if (!amdgpu_hotplug_state_suspected(&hotplug->state)) {
+		hotplug->silent_since = jiffies;
+		if (amdgpu_hotplug_state_suspect(&hotplug->state)) {
+			trace_amdgpu_hotplug(adev, "suspected", reason);
+			queue_delayed_work(system_dfl_wq, &hotplug->suspect_work,
+					   msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+		}
+		return false;
+	}
+
+	return time_after_eq(asked, hotplug->silent_since +
+			     msecs_to_jiffies(AMDGPU_HOTPLUG_SILENCE_MS));
+}
+
+/*
+ * Read configuration space once, and see what follows: nothing; a suspicion; its
+ * end; or, after AMDGPU_HOTPLUG_SILENCE_MS without any answer, a loss. With @awake
+ * the hardware must answer although it is reset or resumed.
+ */
+static void amdgpu_hotplug_look(struct amdgpu_device *adev, bool awake,
+				const char *reason)
+{
+	struct amdgpu_hotplug *hotplug = &adev->hotplug;
+	unsigned long asked = jiffies;
+	bool present, gone = false;
+
+	if (!amdgpu_hotplug_state_suspected(&hotplug->state) &&
+	    amdgpu_hotplug_may_be_silent(adev, awake))
+		return;
+
+	present = pci_device_is_present(adev->pdev);
+
+	scoped_guard(spinlock_irqsave, &hotplug->silence_lock) {
+		if (!present)
+			gone = amdgpu_hotplug_silence(adev, awake, asked, reason);
+		else if (amdgpu_hotplug_state_trust(&hotplug->state))
+			trace_amdgpu_hotplug(adev, "answers", "");
+	}
+
+	if (gone)
+		amdgpu_hotplug_mark_lost(adev, reason);
+}
+
+/* Look at a suspected GPU until it answers or is lost, whoever else does so */
+static void amdgpu_hotplug_suspect_work(struct work_struct *work)
+{
+	struct amdgpu_device *adev =
+		container_of(work, struct amdgpu_device,
+			     hotplug.suspect_work.work);
+
+	if (amdgpu_hotplug_lost(adev))
+		return;
+
+	amdgpu_hotplug_look(adev, false, "no answer");
+	/* In its sleep it does not answer; resume looks again */
+	if (amdgpu_hotplug_state_suspected(&adev->hotplug.state) &&
+	    !adev->in_suspend)
+		queue_delayed_work(system_dfl_wq, &adev->hotplug.suspect_work,
+				   msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
+}
+
+/* Look until it is certain whether the hardware is there */
+static int amdgpu_hotplug_make_sure(struct amdgpu_device *adev, bool awake,
+				    const char *reason)
 {
 	if (amdgpu_hotplug_lost(adev))
 		return -ENODEV;
 
-	if (!amdgpu_hotplug_absent(adev))
-		return 0;
+	/* What was suspected before it slept has the whole time to wake up */
+	if (awake) {
+		scoped_guard(spinlock_irqsave, &adev->hotplug.silence_lock)
+			adev->hotplug.silent_since = jiffies;
+	}
 
-	amdgpu_hotplug_mark_lost(adev, reason);
+	amdgpu_hotplug_look(adev, awake, reason);
+	while (amdgpu_hotplug_state_suspected(&adev->hotplug.state) &&
+	       !amdgpu_hotplug_lost(adev) &&
+	       !amdgpu_hotplug_may_be_silent(adev, awake)) {
+		msleep(AMDGPU_HOTPLUG_POLL_MS);
+		amdgpu_hotplug_look(adev, awake, reason);
+	}
 
-	return -ENODEV;
+	return amdgpu_hotplug_lost(adev) ? -ENODEV : 0;
 }
 
 /**
- * amdgpu_hotplug_awake - look whether hardware that must answer does so
+ * amdgpu_hotplug_check - make sure whether the hardware is still there
+ * @adev: amdgpu device
+ * @reason: what made the caller ask, for the log; a string that stays
+ *
+ * Waits for hardware that does not answer until it does so, or is lost, that is
+ * for a second. While a reset, a PCI error recovery or the first part of probe
+ * runs, see amdgpu_hotplug_settled(), or the GPU is asleep, nothing may answer for
+ * a while, so that only the word of the PCI core counts then.
+ *
+ * Context: process.
+ * Return: 0 if the GPU is there, -ENODEV if not.
+ */
+int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason)
+{
+	return amdgpu_hotplug_make_sure(adev, false, reason);
+}
+
+/**
+ * amdgpu_hotplug_awake - make sure that hardware that must answer does so
  * @adev: amdgpu device
  *
  * As amdgpu_hotplug_check(), for a device that was asleep or reset and must
  * answer now.
  *
- * Context: any, after the PCI core has powered the device.
+ * Context: process, after the PCI core has powered the device.
  * Return: 0 if the GPU is there, -ENODEV if not.
  */
 int amdgpu_hotplug_awake(struct amdgpu_device *adev)
 {
-	if (!amdgpu_hotplug_lost(adev) && pci_device_is_present(adev->pdev))
-		return 0;
-
-	amdgpu_hotplug_mark_lost(adev, "absent though awake");
-
-	return -ENODEV;
+	return amdgpu_hotplug_make_sure(adev, true, "absent though awake");
 }
 
 static bool amdgpu_hotplug_poll_due(unsigned long *next)
@@ -288,7 +471,8 @@ static bool amdgpu_hotplug_poll_due(unsigned long *next)
  *
  * For loops that would otherwise wait for an absent device for long, and for who
  * has read all ones from a register. Reads configuration space, but not more often
- * than each 10 ms.
+ * than each 10 ms. While the GPU is only suspected of being gone the loop goes on,
+ * and reads ones.
  *
  * Context: any.
  * Return: true if the loop has to end because the GPU is lost.
@@ -298,8 +482,10 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 	if (amdgpu_hotplug_lost(adev))
 		return true;
 
-	return amdgpu_hotplug_poll_due(&adev->hotplug.next_check) &&
-	       amdgpu_hotplug_check(adev, "no answer");
+	if (amdgpu_hotplug_poll_due(&adev->hotplug.next_check))
+		amdgpu_hotplug_look(adev, false, "no answer");
+
+	return amdgpu_hotplug_lost(adev);
 }
 
 /**
@@ -320,8 +506,10 @@ bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev)
 	if (amdgpu_hotplug_lost(adev))
 		return true;
 
-	return amdgpu_hotplug_poll_due(&adev->hotplug.next_awake) &&
-	       amdgpu_hotplug_awake(adev);
+	if (amdgpu_hotplug_poll_due(&adev->hotplug.next_awake))
+		amdgpu_hotplug_look(adev, true, "absent though awake");
+
+	return amdgpu_hotplug_lost(adev);
 }
 
 /**
@@ -393,7 +581,9 @@ static void amdgpu_hotplug_cancel_resets(struct amdgpu_device *adev)
 	amdgpu_hotplug_cancel_work(&adev->virt.flr_work);
 	if (ras)
 		amdgpu_hotplug_cancel_work(&ras->recovery_work);
-	amdgpu_hotplug_cancel_work(&adev->xgmi_reset_work);
+	/* The others of the hive wait for it at a barrier: it ends soon, with them */
+	if (adev->xgmi_reset_work.func)
+		flush_work(&adev->xgmi_reset_work);
 }
 
 /**
@@ -435,11 +625,13 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 		amdgpu_hotplug_give_up(adev, "hangs at removal");
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
-	if (!pci_device_is_present(adev->pdev))
+	/* In its sleep it may be silent, and nobody wakes it up any more */
+	if (amdgpu_hotplug_check(adev, "absent at removal") == 0 &&
+	    !pci_device_is_present(adev->pdev))
 		amdgpu_hotplug_mark_lost(adev, "absent at removal");
 	/* A reset that failed leaves it bus master, or has made it that again */
 	else if (amdgpu_hotplug_lost(adev))
-		pci_clear_master(adev->pdev);
+		amdgpu_hotplug_cut_off(adev);
 	/* Lost in its sleep: it does not wake up any more */
 	if (amdgpu_hotplug_lost(adev))
 		adev->in_suspend = false;
@@ -518,8 +710,9 @@ static bool amdgpu_hotplug_has_sched(struct amdgpu_ring *ring)
  */
 static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS);
+	unsigned long begin = jiffies;
 	struct amdgpu_ring *ring;
+	long limit;
 	int i;
 
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
@@ -527,9 +720,12 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 		if (!amdgpu_hotplug_has_sched(ring))
 			continue;
 
+		limit = min_t(long, ring->sched.timeout,
+			      msecs_to_jiffies(AMDGPU_HOTPLUG_JOB_MS));
 		amdgpu_fence_process(ring);
 		while (amdgpu_fence_count_emitted(ring)) {
-			if (time_after(jiffies, end))
+			if (amdgpu_hotplug_poll(adev) ||
+			    time_after(jiffies, begin + limit))
 				return false;
 			schedule_timeout_uninterruptible(1);
 			amdgpu_fence_process(ring);
@@ -537,6 +733,24 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 	}
 
 	return true;
+}
+
+/*
+ * A job that does not end may still be executed. Nothing of it may reach memory
+ * when its fence has signalled, nor when the next driver makes the GPU bus master.
+ * A member of a hive is not reset alone, nor a virtual function by its guest.
+ */
+static void amdgpu_hotplug_stop_engines(struct amdgpu_device *adev)
+{
+	amdgpu_hotplug_cut_off(adev);
+	if (amdgpu_sriov_vf(adev) || adev->gmc.xgmi.num_physical_nodes > 1)
+		return;
+
+	amdgpu_device_lock_reset_domain(adev->reset_domain);
+	/* What it restores of configuration space is as it was cut off */
+	if (amdgpu_asic_reset(adev))
+		dev_warn(adev->dev, "not reset, engines may still run\n");
+	amdgpu_device_unlock_reset_domain(adev->reset_domain);
 }
 
 /**
@@ -555,11 +769,20 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 {
 	struct amdgpu_ring *ring;
+	bool drained;
 	int i;
 
 	/* What a job works on is freed when its fence signals */
-	if (!amdgpu_hotplug_lost(adev) && !amdgpu_hotplug_drain(adev))
-		amdgpu_hotplug_give_up(adev, "hangs at removal");
+	if (!amdgpu_hotplug_lost(adev)) {
+		drained = amdgpu_hotplug_drain(adev);
+		/* The clock of the removal is not that of the jobs */
+		mod_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
+				 msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
+		if (!drained && !amdgpu_hotplug_check(adev, "absent at removal")) {
+			amdgpu_hotplug_stop_engines(adev);
+			amdgpu_hotplug_give_up(adev, "hangs at removal");
+		}
+	}
 
 	/* A job that waits for a free slot would not let its scheduler stop */
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
@@ -618,6 +841,8 @@ void amdgpu_hotplug_remove_end(struct amdgpu_device *adev)
 	adev->no_hw_access = true;
 	WRITE_ONCE(adev->usec_timeout, 1);
 	amdgpu_hotplug_state_remove_end(&adev->hotplug.state);
+	/* From now on it is not queued any more */
+	cancel_delayed_work_sync(&adev->hotplug.suspect_work);
 	trace_amdgpu_hotplug(adev, "gone", "");
 	dev_info(adev->dev, "removed in %lld ms\n",
 		 ktime_ms_delta(ktime_get(), adev->hotplug.removal_started));
@@ -632,6 +857,9 @@ void amdgpu_hotplug_remove_end(struct amdgpu_device *adev)
 void amdgpu_hotplug_fini(struct amdgpu_device *adev)
 {
 	amdgpu_hotplug_cancel_work(&adev->hotplug.lost_work);
+	/* Of a probe that failed */
+	if (adev->hotplug.suspect_work.work.func)
+		cancel_delayed_work_sync(&adev->hotplug.suspect_work);
 }
 
 static const char * const amdgpu_hotplug_phases[] = {

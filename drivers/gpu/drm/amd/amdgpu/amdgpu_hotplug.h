@@ -16,6 +16,11 @@ struct amdgpu_device;
  * @state: the phase, and whether a reset runs
  * @lost_work: the part of a loss that sleeps: completes fences, tells user
  *	space
+ * @suspect_work: looks at a GPU that does not answer until that ends
+ * @silence_lock: makes one of what was seen of configuration space and what
+ *	follows from it for @silent_since and the suspicion
+ * @silent_since: in jiffies, when the GPU first did not answer though it should;
+ *	of use while it is suspected
  * @overdue_work: gives up hardware that keeps the removal waiting
  * @settled: no step of probe that is still to come leaves the GPU silent for a
  *	while; set once, by probe
@@ -35,6 +40,10 @@ struct amdgpu_device;
 struct amdgpu_hotplug {
 	struct amdgpu_hotplug_state state;
 	struct work_struct lost_work;
+	struct delayed_work suspect_work;
+	/* Protects silent_since, and who is suspected */
+	spinlock_t silence_lock;
+	unsigned long silent_since;
 	struct delayed_work overdue_work;
 	bool settled;
 	const char *reason;
@@ -52,6 +61,8 @@ void amdgpu_hotplug_registered(struct amdgpu_device *adev);
 void amdgpu_hotplug_fini(struct amdgpu_device *adev);
 
 bool amdgpu_hotplug_lost(struct amdgpu_device *adev);
+bool amdgpu_hotplug_may_access(struct amdgpu_device *adev);
+u32 amdgpu_hotplug_no_value(struct amdgpu_device *adev);
 bool amdgpu_hotplug_admits(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll(struct amdgpu_device *adev);
 bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev);

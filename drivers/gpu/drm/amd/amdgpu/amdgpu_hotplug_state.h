@@ -27,9 +27,10 @@ enum amdgpu_hotplug_phase {
 /**
  * struct amdgpu_hotplug_state - phase and reset admission of one GPU
  *
- * @word: the phase, and %AMDGPU_HOTPLUG_RESETTING while a reset runs
+ * @word: the phase, %AMDGPU_HOTPLUG_RESETTING while a reset runs, and
+ *	%AMDGPU_HOTPLUG_SUSPECT while the hardware does not answer and may yet
  *
- * Both are in one word, so that a reset is admitted or refused at the same
+ * All are in one word, so that a reset is admitted or refused at the same
  * instant at which the phase changes. Zeroed memory is a present GPU that no
  * reset runs on. There is no lock: each function is one atomic operation, may
  * be called from any context and never sleeps. The struct lives as long as its
@@ -41,6 +42,7 @@ struct amdgpu_hotplug_state {
 
 #define AMDGPU_HOTPLUG_PHASE_MASK	0x3
 #define AMDGPU_HOTPLUG_RESETTING	0x4
+#define AMDGPU_HOTPLUG_SUSPECT		0x8
 
 /**
  * amdgpu_hotplug_state_phase - read the phase
@@ -76,12 +78,28 @@ amdgpu_hotplug_state_admits(const struct amdgpu_hotplug_state *state)
  * amdgpu_hotplug_state_may_access - may the driver touch the hardware?
  * @state: state of the GPU
  *
- * Return: true if the GPU is present, or being removed while it answers.
+ * Return: true if the GPU is present, or being removed while it answers, and not
+ * suspected of being gone.
  */
 static inline bool
 amdgpu_hotplug_state_may_access(const struct amdgpu_hotplug_state *state)
 {
-	return amdgpu_hotplug_state_phase(state) < AMDGPU_HOTPLUG_LOST;
+	int word = atomic_read_acquire(&state->word);
+
+	return !(word & AMDGPU_HOTPLUG_SUSPECT) &&
+	       (word & AMDGPU_HOTPLUG_PHASE_MASK) < AMDGPU_HOTPLUG_LOST;
+}
+
+/**
+ * amdgpu_hotplug_state_suspected - may the hardware be gone?
+ * @state: state of the GPU
+ *
+ * Return: true between amdgpu_hotplug_state_suspect() and the end of what it says.
+ */
+static inline bool
+amdgpu_hotplug_state_suspected(const struct amdgpu_hotplug_state *state)
+{
+	return atomic_read_acquire(&state->word) & AMDGPU_HOTPLUG_SUSPECT;
 }
 
 /**
@@ -101,6 +119,8 @@ amdgpu_hotplug_state_resetting(const struct amdgpu_hotplug_state *state)
 }
 
 bool amdgpu_hotplug_state_lose(struct amdgpu_hotplug_state *state);
+bool amdgpu_hotplug_state_suspect(struct amdgpu_hotplug_state *state);
+bool amdgpu_hotplug_state_trust(struct amdgpu_hotplug_state *state);
 enum amdgpu_hotplug_phase
 amdgpu_hotplug_state_remove_begin(struct amdgpu_hotplug_state *state);
 bool amdgpu_hotplug_state_remove_end(struct amdgpu_hotplug_state *state);

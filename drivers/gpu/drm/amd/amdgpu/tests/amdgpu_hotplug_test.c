@@ -47,6 +47,8 @@ struct mock_gpu {
 
 	/* PCI configuration space */
 	bool absent;
+	/* So many more reads are not answered */
+	unsigned int absent_reads;
 	u16 command;
 	unsigned int vendor_reads;
 
@@ -55,6 +57,13 @@ struct mock_gpu {
 
 	/* How often its IP block was resumed */
 	unsigned int resumed;
+
+	/* How often it was reset, and whether it could reach memory then */
+	unsigned int resets;
+	bool reset_as_master;
+
+	/* When it has executed everything */
+	struct delayed_work finish;
 
 	/* The works that process interrupts */
 	struct completion ih_started;
@@ -83,8 +92,12 @@ static int mock_config_read(struct pci_bus *bus, unsigned int devfn, int where,
 	} else if (where == PCI_COMMAND) {
 		*val = gpu->command;
 	}
-	if (gpu->absent)
-		PCI_SET_ERROR_RESPONSE(val);
+	if (gpu->absent_reads)
+		gpu->absent_reads--;
+	else if (!gpu->absent)
+		return PCIBIOS_SUCCESSFUL;
+
+	PCI_SET_ERROR_RESPONSE(val);
 
 	return PCIBIOS_SUCCESSFUL;
 }
@@ -127,6 +140,20 @@ static void mock_gpu_fini(void *data)
 	amdgpu_reset_put_reset_domain(gpu->adev->reset_domain);
 }
 
+static int mock_asic_reset(struct amdgpu_device *adev)
+{
+	struct mock_gpu *gpu = container_of(adev->pdev, struct mock_gpu, pdev);
+
+	gpu->resets++;
+	gpu->reset_as_master |= !!(gpu->command & PCI_COMMAND_MASTER);
+
+	return 0;
+}
+
+static const struct amdgpu_asic_funcs mock_asic_funcs = {
+	.reset = mock_asic_reset,
+};
+
 /* A GPU that was probed. The work of its loss only counts. */
 static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 {
@@ -153,6 +180,7 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 	adev = drm_to_adev(drm);
 	adev->dev = dev;
 	adev->pdev = &gpu->pdev;
+	adev->asic_funcs = &mock_asic_funcs;
 	adev->usec_timeout = AMDGPU_MAX_USEC_TIMEOUT;
 	adev->fence_context = dma_fence_context_alloc(1);
 	spin_lock_init(&adev->irq.lock);
@@ -173,6 +201,7 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 	amdgpu_hotplug_settled(adev);
 	adev_to_drm(adev)->registered = true;
 	gpu->adev = adev;
+	pci_set_drvdata(&gpu->pdev, drm);
 	KUNIT_ASSERT_EQ(test, 0,
 			kunit_add_action_or_reset(test, mock_gpu_fini, gpu));
 
@@ -182,6 +211,28 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 static enum amdgpu_hotplug_phase mock_phase(struct mock_gpu *gpu)
 {
 	return amdgpu_hotplug_state_phase(&gpu->adev->hotplug.state);
+}
+
+static bool mock_suspected(struct mock_gpu *gpu)
+{
+	return amdgpu_hotplug_state_suspected(&gpu->adev->hotplug.state);
+}
+
+/* Ask as a loop that polls, however long ago somebody did */
+static bool mock_poll(struct mock_gpu *gpu)
+{
+	gpu->adev->hotplug.next_check = jiffies;
+
+	return amdgpu_hotplug_poll(gpu->adev);
+}
+
+/* Let the silence have begun long ago */
+static void mock_silence_lasts(struct mock_gpu *gpu)
+{
+	struct amdgpu_hotplug *hotplug = &gpu->adev->hotplug;
+
+	guard(spinlock_irqsave)(&hotplug->silence_lock);
+	hotplug->silent_since = jiffies - 10 * HZ;
 }
 
 static unsigned int mock_told(struct mock_gpu *gpu)
@@ -312,7 +363,6 @@ static void lost_when_absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
 	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "absent"), -ENODEV);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
-	KUNIT_EXPECT_STREQ(test, adev->hotplug.reason, "absent");
 
 	/* Known, and not looked for again */
 	gpu->vendor_reads = 0;
@@ -356,10 +406,148 @@ static void lost_when_all_ones(struct kunit *test)
 	gpu->absent = true;
 	adev->hotplug.next_check = jiffies;
 	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 0, 0), 0);
-	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
 	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 1, 0), ~0U);
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+
+	/* Nothing is accessed, and nothing is over */
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 0, 0), ~0U);
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_FALSE(test, adev->no_hw_access);
+	KUNIT_EXPECT_GT(test, adev->usec_timeout, 1);
+
+	mock_silence_lasts(gpu);
+	adev->hotplug.next_check = jiffies;
+	amdgpu_device_rreg(adev, 0, 0);
 	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
 	KUNIT_EXPECT_EQ(test, adev->usec_timeout, 1);
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 1);
+}
+
+/* A link that was down for a moment costs nothing but what was sent meanwhile */
+static void silence_ends(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "silent");
+	struct amdgpu_device *adev = gpu->adev;
+	u32 reg = 5;
+
+	adev->rmmio = (void __iomem *)&reg;
+	adev->rmmio_size = sizeof(reg);
+
+	gpu->absent = true;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 0, 0), ~0U);
+	amdgpu_device_wreg(adev, 0, 6, 0);
+	KUNIT_EXPECT_EQ(test, reg, 5);
+
+	/* Whoever wants to access it looks, also where no work can run */
+	gpu->absent = false;
+	adev->hotplug.next_check = jiffies;
+	KUNIT_EXPECT_EQ(test, amdgpu_device_rreg(adev, 0, 0), 5);
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+	amdgpu_device_wreg(adev, 0, 6, 0);
+	KUNIT_EXPECT_EQ(test, reg, 6);
+
+	/* Its silence begins anew */
+	gpu->absent = true;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
+	KUNIT_EXPECT_EQ(test, mock_told(gpu), 0);
+
+	adev->rmmio = NULL;
+}
+
+/* Nobody has to poll for it */
+static void silence_is_watched(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "silent");
+	struct amdgpu_device *adev = gpu->adev;
+	int i;
+
+	gpu->absent = true;
+	mock_poll(gpu);
+	gpu->absent = false;
+	for (i = 0; i < 1000 && mock_suspected(gpu); i++)
+		usleep_range(10000, 11000);
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_lost(adev));
+
+	gpu->absent = true;
+	mock_poll(gpu);
+	for (i = 0; i < 1000 && !amdgpu_hotplug_lost(adev); i++)
+		usleep_range(10000, 11000);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+}
+
+/* Who has to know waits, and goes on when the GPU is back */
+static void silence_is_waited_for(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "silent");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->absent_reads = 5;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "back"), 0);
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+	KUNIT_EXPECT_GT(test, gpu->vendor_reads, 5);
+
+	gpu->absent_reads = 5;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), 0);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
+}
+
+/* What the PCI core recovers is not lost, however long it takes */
+static void silence_explained_later(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "dpc");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->absent = true;
+	mock_poll(gpu);
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+
+	gpu->pdev.error_state = pci_channel_io_frozen;
+	mock_silence_lasts(gpu);
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	mock_silence_lasts(gpu);
+	adev->hotplug.next_awake = jiffies;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll_awake(adev));
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_check(adev, "frozen"), 0);
+
+	/* It has the whole time from then on */
+	gpu->pdev.error_state = pci_channel_io_normal;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+	gpu->absent = false;
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), 0);
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+
+	/* A reset that begins explains it, too */
+	gpu->absent = true;
+	mock_poll(gpu);
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+	amdgpu_hotplug_reset_end(adev);
+}
+
+/* Another function of the card has no error handlers: nothing has happened here */
+static void error_of_another_function(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "neighbour");
+
+	KUNIT_EXPECT_EQ(test, amdgpu_pci_error_detected(&gpu->pdev,
+							pci_channel_io_normal),
+			PCI_ERS_RESULT_CAN_RECOVER);
+	amdgpu_pci_error_detected(&gpu->pdev, pci_channel_io_perm_failure);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
+
+	/* After a fatal one the channel stays frozen */
+	gpu->pdev.error_state = pci_channel_io_frozen;
+	amdgpu_pci_error_detected(&gpu->pdev, pci_channel_io_perm_failure);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 }
 
 /* What was asleep or reset must answer when it has been woken */
@@ -382,6 +570,26 @@ static void lost_when_not_awake(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
 }
 
+/* Neither does a reset wait for ever, whoever else looks and knows nothing */
+static void lost_when_not_back(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "reset");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->absent = true;
+	mock_poll(gpu);
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll_awake(adev));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_EQ(test, amdgpu_hotplug_awake(adev), -ENODEV);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	amdgpu_hotplug_reset_end(adev);
+}
+
 /* Who waits for an engine in a reset or a suspend reads ones before it asks */
 static void poll_awake_has_its_turn(struct kunit *test)
 {
@@ -393,6 +601,12 @@ static void poll_awake_has_its_turn(struct kunit *test)
 	adev->hotplug.next_check = jiffies;
 	adev->hotplug.next_awake = jiffies;
 	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll(adev));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll_awake(adev));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+
+	mock_silence_lasts(gpu);
+	adev->hotplug.next_awake = jiffies;
 	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll_awake(adev));
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 }
@@ -408,9 +622,12 @@ static void poll_reads_seldom(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll(adev));
 	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 0);
 
-	adev->hotplug.next_check = jiffies;
-	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_poll(adev));
-	KUNIT_EXPECT_EQ(test, gpu->vendor_reads, 1);
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_GE(test, gpu->vendor_reads, 1);
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+
+	mock_silence_lasts(gpu);
+	KUNIT_EXPECT_TRUE(test, mock_poll(gpu));
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 }
 
@@ -612,6 +829,7 @@ static void removal_gives_up_when_overdue(struct kunit *test)
 	flush_delayed_work(&adev->hotplug.overdue_work);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
+	KUNIT_EXPECT_NE(test, gpu->command & PCI_COMMAND_INTX_DISABLE, 0);
 
 	amdgpu_hotplug_remove_end(adev);
 }
@@ -751,7 +969,13 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_when_absent),
 	KUNIT_CASE(lost_in_probe),
 	KUNIT_CASE(lost_when_all_ones),
+	KUNIT_CASE(silence_ends),
+	KUNIT_CASE(silence_is_watched),
+	KUNIT_CASE(silence_is_waited_for),
+	KUNIT_CASE(silence_explained_later),
+	KUNIT_CASE(error_of_another_function),
 	KUNIT_CASE(lost_when_not_awake),
+	KUNIT_CASE(lost_when_not_back),
 	KUNIT_CASE(poll_awake_has_its_turn),
 	KUNIT_CASE(poll_reads_seldom),
 	KUNIT_CASE(resume_when_absent),
@@ -901,6 +1125,29 @@ static void fences_executed_at_removal(struct kunit *test)
 	amdgpu_hotplug_remove_end(gpu->adev);
 }
 
+static void mock_finish(struct work_struct *work)
+{
+	struct mock_gpu *gpu = container_of(work, struct mock_gpu, finish.work);
+
+	WRITE_ONCE(gpu->executed, MOCK_FENCES);
+}
+
+/* A job has the time that is its, and the GPU is well meanwhile */
+static void fences_slow_at_removal(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_busy_gpu(test);
+
+	INIT_DELAYED_WORK(&gpu->finish, mock_finish);
+	schedule_delayed_work(&gpu->finish, HZ);
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	amdgpu_hotplug_complete_fences(gpu->adev);
+	flush_delayed_work(&gpu->finish);
+	expect_fences(test, gpu, MOCK_FENCES);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_REMOVING);
+	KUNIT_EXPECT_EQ(test, gpu->resets, 0);
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
 /* A removal does not wait for a hang, and frees nothing that is written to */
 static void fences_hung_at_removal(struct kunit *test)
 {
@@ -911,6 +1158,9 @@ static void fences_hung_at_removal(struct kunit *test)
 	amdgpu_hotplug_complete_fences(gpu->adev);
 	expect_fences(test, gpu, 1);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+	/* Nothing runs on that the next driver would give access to memory */
+	KUNIT_EXPECT_EQ(test, gpu->resets, 1);
+	KUNIT_EXPECT_FALSE(test, gpu->reset_as_master);
 	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
 	amdgpu_hotplug_remove_end(gpu->adev);
 }
@@ -942,6 +1192,7 @@ static struct kunit_case amdgpu_hotplug_fence_cases[] = {
 	KUNIT_CASE(fences_of_lost_gpu),
 	KUNIT_CASE(fences_without_memory),
 	KUNIT_CASE(fences_executed_at_removal),
+	KUNIT_CASE(fences_slow_at_removal),
 	KUNIT_CASE(fences_hung_at_removal),
 	KUNIT_CASE(fences_by_work_of_loss),
 	KUNIT_CASE(fence_array_freed),
