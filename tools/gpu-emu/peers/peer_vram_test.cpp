@@ -47,7 +47,7 @@ TEST(PeerVram, IsTheMemoryOfTheOtherSide) {
     EXPECT_TRUE(peer->window(~0ull, 1).empty());
     vram.fill_resident_with_ones();
     EXPECT_EQ(peer->window(3 * mib, 1)[0], std::byte{0xff});
-    vram.discard();
+    vram.lose_contents();
     EXPECT_EQ(peer->window(3 * mib, 1)[0], std::byte{0}) << "a hole is no end of the file";
 }
 
