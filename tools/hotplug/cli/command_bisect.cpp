@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: `hpctl bisect`: what `git bisect run` calls in a kernel tree. Building a kernel is the
-// business of the scripts, so this is scripts/bisect-run, found beside $HP_IMAGE_SCRIPT.
-// Thread: one; becomes the script.
+// business of the scripts, so this is scripts/bisect-run, found beside that for
+// guest images. Thread: one; becomes the script.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -16,7 +16,7 @@ namespace hotplug {
 namespace fs = std::filesystem;
 
 hp::Result<CommandStatus> bisect_command(const BisectOptions& options) {
-    const auto scripts = script_folder("hpctl bisect");
+    const auto scripts = script_folder();
     if (!scripts) {
         return tl::unexpected(scripts.error());
     }

@@ -40,7 +40,7 @@ nlohmann::ordered_json to_json(const Row& row) {
 }  // namespace
 
 hp::Result<CommandStatus> list_command(const ListOptions& options) {
-    const auto catalogue = ScenarioCatalogue::load(scenario_folder(options.scenarios));
+    const auto catalogue = scenario_folder(options.scenarios).and_then(ScenarioCatalogue::load);
     if (!catalogue) {
         return tl::unexpected(catalogue.error());
     }

@@ -261,8 +261,8 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (options.rows.empty()) {
         options.rows = {"flagship"};
     }
-    const fs::path folder = scenario_folder(options.scenarios);
-    const auto catalogue = ScenarioCatalogue::load(folder);
+    const auto folder = scenario_folder(options.scenarios);
+    const auto catalogue = folder.and_then(ScenarioCatalogue::load);
     if (!catalogue) {
         return tl::unexpected(catalogue.error());
     }
@@ -303,7 +303,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     }
 
     RunInfo info = run_info(options, *machine);
-    ExpectedSource expected(options.expected, folder / "expected");
+    ExpectedSource expected(options.expected, *folder / "expected");
     MachineFactory factory(std::move(*machine));
     RunReport report;
     const bool streams = options.ktap == "-";

@@ -180,7 +180,11 @@ private:
 /// They are rows as any other: what has to fail is a list of known failures, so that a check which
 /// passes, and another one which fails, make the run fail.
 hp::Result<CommandStatus> run_mutations(const SelftestOptions& options) {
-    const std::filesystem::path folder = scenario_folder("") / "mutations";
+    const auto scenarios = scenario_folder("");
+    if (!scenarios) {
+        return tl::unexpected(scenarios.error());
+    }
+    const std::filesystem::path folder = *scenarios / "mutations";
     RunOptions run;
     run.machine = options.machine;
     run.rows = options.rows;

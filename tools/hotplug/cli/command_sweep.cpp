@@ -140,7 +140,7 @@ hp::Result<CommandStatus> sweep_command(const SweepOptions& options) {
         return hp::fail("--kernel is required, or --merge");
     }
     const auto shard = parse_shard(options.shard);
-    const auto catalogue = ScenarioCatalogue::load(scenario_folder(options.scenarios));
+    const auto catalogue = scenario_folder(options.scenarios).and_then(ScenarioCatalogue::load);
     if (!shard || !catalogue) {
         return tl::unexpected(shard ? catalogue.error() : shard.error());
     }

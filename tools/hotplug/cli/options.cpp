@@ -9,6 +9,7 @@
 #include <cstdlib>
 
 #include "hotplug/base/child_process.h"
+#include "hotplug/base/parts.h"
 #include "hotplug/cli/describe_options.h"
 #include "hotplug/machine/host_tools.h"
 #include "hotplug/report/kcidb.h"
@@ -35,11 +36,10 @@ bool is_package(const std::string& kernel) {
     return kernel == "debian" || kernel.starts_with("debian:");
 }
 
-/// The file that a script names in its last line. `what` it is to make: for errors.
-hp::Result<fs::path> made_by(std::vector<std::string> command, const std::string& what) {
-    const std::string script = command.front();
-    const auto output =
-        run_and_capture(Command{std::move(command), {}}, Deadline::after(script_deadline));
+/// The file or folder that a script names in its last line. `what` it is to make: for errors.
+hp::Result<fs::path> made_by(const Command& command, const std::string& what) {
+    const std::string& script = command.argv.front();
+    const auto output = run_and_capture(command, Deadline::after(script_deadline));
     if (!output) {
         return hp::fail(fmt::format("no {}: {}", what, output.error().message));
     }
@@ -47,15 +47,15 @@ hp::Result<fs::path> made_by(std::vector<std::string> command, const std::string
     const size_t begin = end == 0 ? 0 : output->rfind('\n', end - 1) + 1;
     const fs::path made = output->substr(begin, end - begin);
     std::error_code error;
-    if (!fs::is_regular_file(made, error)) {
+    if (!fs::exists(made, error)) {
         return hp::fail(fmt::format("no {}: {} named '{}'", what, script, made.string()));
     }
     return made;
 }
 
-/// Debian's own package, unpacked into the cache by the script beside $HP_IMAGE_SCRIPT.
+/// Debian's own package, unpacked into the cache by a script.
 hp::Result<fs::path> find_package(const std::string& kernel) {
-    const auto scripts = script_folder("--kernel " + kernel);
+    const auto scripts = script_folder();
     if (!scripts) {
         return tl::unexpected(scripts.error());
     }
@@ -63,7 +63,7 @@ hp::Result<fs::path> find_package(const std::string& kernel) {
     if (const size_t colon = kernel.find(':'); colon != std::string::npos) {
         command.push_back(kernel.substr(colon + 1));
     }
-    return made_by(std::move(command), "kernel " + kernel);
+    return made_by(Command{std::move(command), {}}, "kernel " + kernel);
 }
 
 /// `kernel` is a built tree or a vmlinuz-RELEASE beside its modules.
@@ -80,14 +80,36 @@ hp::Result<fs::path> find_initrd(const std::string& initrd, const fs::path& kern
         }
         return fs::absolute(initrd);
     }
-    const std::string script = environment("HP_IMAGE_SCRIPT");
-    if (!has_modules(kernel) || script.empty()) {
+    if (!has_modules(kernel)) {
         return hp::fail(fmt::format(
             "no guest image for {}: name one by --initrd, or give --kernel a built tree or a "
-            "vmlinuz-RELEASE, and $HP_IMAGE_SCRIPT the image script",
+            "vmlinuz-RELEASE",
             kernel.string()));
     }
-    return made_by({script, kernel}, "guest image for " + kernel.string());
+    const Parts parts = Parts::of_this_program();
+    const auto script = parts.find(Part::image_script);
+    const auto programs = parts.find(Part::guest_programs);
+    if (!script || !programs) {
+        return tl::unexpected(script ? programs.error() : script.error());
+    }
+    return made_by(Command{{*script, kernel}, {{"HP_TOOLS", *programs}}},
+                   "guest image for " + kernel.string());
+}
+
+/// The host's or that of the Debian root named, else one of a Debian root that a script unpacks
+/// into the cache.
+hp::Result<QemuCommand> find_or_fetch_qemu(const std::string& toolroot) {
+    auto qemu = find_qemu(named(toolroot));
+    if (qemu || !toolroot.empty() || !environment("HP_TOOLROOT").empty()) {
+        return qemu;
+    }
+    const auto root = script_folder().and_then([](const fs::path& scripts) {
+        return made_by(Command{{scripts / "guest/toolroot"}, {}}, "Debian root with a QEMU");
+    });
+    if (!root) {
+        return hp::fail(fmt::format("{}; {}", qemu.error().message, root.error().message));
+    }
+    return find_qemu(*root);
 }
 
 void append_path(std::vector<std::string>& arguments, const char* option, const std::string& path) {
@@ -104,7 +126,7 @@ void MachineOptions::add_to(CLI::App& app) {
                    "/boot/vmlinuz-RELEASE")
         ->required();
     app.add_option("--initrd,--image", initrd,
-                   "guest image; made by $HP_IMAGE_SCRIPT for a tree when left out")
+                   "guest image; made for a tree or package when left out")
         ->type_name(file_type);
     app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU")
         ->type_name(folder_type);
@@ -161,7 +183,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     if (!root) {
         return tl::unexpected(root.error());
     }
-    auto qemu = find_qemu(named(toolroot));
+    auto qemu = find_or_fetch_qemu(toolroot);
     if (!qemu) {
         return tl::unexpected(qemu.error());
     }
@@ -289,34 +311,30 @@ std::span<const ExitMeaning> exit_table() {
 std::span<const EnvironmentMeaning> environment_table() {
     static constexpr EnvironmentMeaning table[] = {
         {"HP_TOOLROOT",
-         "Debian root with a QEMU, where the host's is too old: scripts/guest/toolroot"},
+         "Debian root with a QEMU, where the host's is too old; default: one that is made in the "
+         "cache"},
         {"HP_IMAGE_SCRIPT",
-         "scripts/guest/image of the source tree, which makes guest images; what "
-         "fetches Debian's kernels and bisects is beside it"},
+         "another scripts/guest/image, which makes guest images; what fetches Debian's kernels and "
+         "QEMU and what bisects is beside it"},
+        {"HP_TOOLS", "another build folder, whose programs are put into guest images"},
         {"HP_IMAGE_PARTS", "what that puts into an image beside the programs that all rows want"},
         {"HP_EMULATOR", "amdgpu-emu, instead of that of this build"},
-        {"HP_SCENARIOS", "folder of scenario files, instead of that of the source tree"},
+        {"HP_SCENARIOS", "folder of scenario files, instead of that of this build"},
     };
     return table;
 }
 
-hp::Result<fs::path> script_folder(const std::string& who) {
-    const std::string image_script = environment("HP_IMAGE_SCRIPT");
-    if (image_script.empty()) {
-        return hp::fail(
-            fmt::format("{} wants $HP_IMAGE_SCRIPT: scripts/guest/image of the source tree", who));
-    }
-    return fs::absolute(image_script).parent_path().parent_path();
+hp::Result<fs::path> script_folder() {
+    return Parts::of_this_program().find(Part::image_script).map([](const fs::path& image_script) {
+        return image_script.parent_path().parent_path();
+    });
 }
 
-fs::path scenario_folder(const std::string& named) {
+hp::Result<fs::path> scenario_folder(const std::string& named) {
     if (!named.empty()) {
         return named;
     }
-    if (const std::string folder = environment("HP_SCENARIOS"); !folder.empty()) {
-        return folder;
-    }
-    return HP_SOURCE_SCENARIOS;
+    return Parts::of_this_program().find(Part::scenarios);
 }
 
 hp::Result<fs::path> find_kernel(const std::string& path) {

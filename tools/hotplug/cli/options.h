@@ -64,8 +64,8 @@ struct MachineOptions {
     void add_to(CLI::App& app);
     /// The options as arguments, paths absolute: a run can be repeated from any folder.
     std::vector<std::string> arguments() const;
-    /// Finds what is not named; makes the image by $HP_IMAGE_SCRIPT when a kernel tree came without
-    /// one.
+    /// Finds what is not named; makes the image when a kernel tree came without one, and fetches a
+    /// QEMU when the host's is no good.
     hp::Result<MachineConfig> machine_config() const;
 };
 
@@ -97,12 +97,11 @@ struct RunOptions {
     std::vector<std::string> arguments() const;
 };
 
-/// Where the scenarios are: `named` when given, else $HP_SCENARIOS, else the source tree this was
-/// built from.
-std::filesystem::path scenario_folder(const std::string& named);
+/// Where the scenarios are: `named` when given, else Part::scenarios.
+hp::Result<std::filesystem::path> scenario_folder(const std::string& named);
 
-/// The folder scripts/ of the source tree, beside $HP_IMAGE_SCRIPT. `who`: wants it, for the error.
-hp::Result<std::filesystem::path> script_folder(const std::string& who);
+/// The folder scripts/, in which the script for guest images is.
+hp::Result<std::filesystem::path> script_folder();
 
 /// The bzImage of a built kernel tree, of Debian's package ("debian", "debian:6.12": fetched into
 /// the cache when it is not there), or the file itself.

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "hotplug/base/parts.h"
+
 namespace hotplug {
 
 namespace {
@@ -135,26 +137,19 @@ std::vector<std::string> read_packages(const fs::path& list) {
 }
 
 hp::Result<fs::path> find_emulator(const std::optional<fs::path>& explicit_path) {
-    std::vector<fs::path> candidates;
-    if (explicit_path) {
-        candidates = {*explicit_path};
-    } else if (const char* path = std::getenv("HP_EMULATOR"); path && *path) {
-        candidates = {path};
-    } else {
-        std::error_code error;
-        fs::path here = fs::read_symlink("/proc/self/exe", error).parent_path();
-        candidates = {here / "amdgpu-emu", here.parent_path() / "gpu-emu/cli/amdgpu-emu"};
+    const auto program = explicit_path ? hp::Result<fs::path>(fs::absolute(*explicit_path))
+                                       : Parts::of_this_program().find(Part::emulator);
+    if (!program) {
+        return program;
     }
-    for (const fs::path& candidate : candidates) {
-        std::error_code error;
-        if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) {
-            return fs::absolute(candidate);
-        }
+    std::error_code error;
+    if (!fs::is_regular_file(*program, error) || ::access(program->c_str(), X_OK) != 0) {
+        return hp::fail(
+            fmt::format("no emulator at {}: build it ('make tools'), or name amdgpu-emu by "
+                        "--emulator or $HP_EMULATOR",
+                        program->string()));
     }
-    return hp::fail(
-        fmt::format("no emulator at {}: build it ('make'), or name amdgpu-emu by "
-                    "--emulator or $HP_EMULATOR",
-                    candidates.back().string()));
+    return program;
 }
 
 }  // namespace hotplug

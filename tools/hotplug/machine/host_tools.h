@@ -47,8 +47,7 @@ hp::Result<QemuCommand> find_qemu(const std::optional<std::filesystem::path>& to
 /// as for what a user brought along.
 std::vector<std::string> read_packages(const std::filesystem::path& list);
 
-/// `explicit_path` when given, else $HP_EMULATOR, else the amdgpu-emu of the build this program
-/// belongs to.
+/// `explicit_path` when given, else Part::emulator. Fails when it is no program.
 hp::Result<std::filesystem::path> find_emulator(
     const std::optional<std::filesystem::path>& explicit_path);
 
