@@ -17,7 +17,7 @@ constexpr GuestFile rescan{"/sys/bus/pci/rescan", "1"};
 constexpr std::string_view told_once[] = {
     "{bdf}: device lost: ", "{bdf}: SMU: bus error for message: ", "in params:",
     "{bdf}: Failed to enable gfxoff!"};
-/// The last two: the port tells again of an earlier surprise that nobody has cleared.
+/// SDES: of an earlier surprise, which stays set in the port and is told again with the next error.
 constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrectable (",
                                              " error status/mask=", "(First)", "] SDES  ",
                                              "AER:   TLP Header: "};
