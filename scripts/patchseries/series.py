@@ -11,11 +11,16 @@ from patchseries.patch import Patch, SeriesError
 
 @dataclasses.dataclass(frozen=True)
 class Cover:
-    """TOPIC/cover.txt: `Subject:`, `Depends:` (topics, may be left out), `Tree:` (where it is to be applied), an empty line, the text."""
+    """TOPIC/cover.txt: fields, an empty line, the text.
+
+    `Subject:`; `Depends:`, topics, may be left out; `Tree:`, where it is to be applied; `Measured:`, the key of the code that a table in the
+    text is of (State.hash of patchseries.proof).
+    """
 
     subject: str
     depends: tuple
     tree: str
+    measured: str
     text: str
 
     @classmethod
@@ -24,15 +29,15 @@ class Cover:
         fields = {}
         for line in head.splitlines():
             key, found, value = line.partition(":")
-            if not found or key not in ("Subject", "Depends", "Tree") or key in fields:
-                raise SeriesError(f"{name}: begins with Subject:, Depends: and Tree:, each once, and an empty line: {line}")
+            if not found or key not in ("Subject", "Depends", "Tree", "Measured") or key in fields:
+                raise SeriesError(f"{name}: begins with Subject:, Depends:, Tree: and Measured:, each once, and an empty line: {line}")
             fields[key] = value.strip()
         for key in ("Subject", "Tree"):
             if not fields.get(key):
                 raise SeriesError(f"{name}: has no {key}:")
         if not body.strip():
             raise SeriesError(f"{name}: says nothing")
-        return cls(fields["Subject"], tuple(fields.get("Depends", "").split()), fields["Tree"], body)
+        return cls(fields["Subject"], tuple(fields.get("Depends", "").split()), fields["Tree"], fields.get("Measured", ""), body)
 
 
 @dataclasses.dataclass
