@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# ask-sensors.sh BDF: ask the sensors of the GPU again and again, as monitors do. What they answer does not matter.
+# ask-sensors.sh BDF: read the sensors of the GPU over and over, as monitors do. The values do not matter.
 
 echo '{"state":"ready"}'
 while :; do

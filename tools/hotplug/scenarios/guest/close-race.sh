@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# close-race.sh NODE: run IGT's close race on NODE, whose name IGT has built in as renderD128, and end it after 90 s. Ready when IGT has
-# NODE open.
+# close-race.sh NODE: run IGT's close race on NODE and end it after 90 s. IGT hard-codes the name renderD128. Ready when IGT has NODE open.
 
 unshare -m sh -c 'mount --bind "$1" /dev/dri/renderD128 && exec timeout -s KILL 90 \
     /usr/libexec/igt-gpu-tools/amdgpu/amd_close_race --run-subtest close-race-medium' sh "$1" &

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# hold-other-nodes.sh GPU_ID: hold a file open of each GPU's node of KFD's topology but that one's, until a line comes.
+# hold-other-nodes.sh GPU_ID: hold a file of every other GPU's node in KFD's topology open until a line arrives.
 
 cd /sys/class/kfd/kfd/topology/nodes || exit
 for node in *; do

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# interrupts.sh BDF [more]: note how many interrupts the GPU has raised; with `more`, wait until the kernel has taken in another one since
-# then, at most 10 s.
+# interrupts.sh BDF [more]: note how many interrupts the GPU has raised; with `more`, wait up to 10 s until the kernel has handled another
+# one since then.
 
 count() {
     for irq in "/sys/bus/pci/devices/$1/msi_irqs"/*; do

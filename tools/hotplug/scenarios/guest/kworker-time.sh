@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0
-# kworker-time.sh: fail when all kworkers together take a second of CPU time in two; print how much, in 1/100 s.
+# kworker-time.sh: fail if all kworkers together use one second of CPU time in two; print how much, in 1/100 s.
 
 used() { cat /proc/[0-9]*/stat 2>/dev/null | awk '/kworker/ { s += $15 } END { print s }'; }
 
