@@ -127,6 +127,19 @@ std::vector<std::string> read_flaws(const json& results) {
     return flaws;
 }
 
+/// What scripts/guest/kernel says beside a kernel that it built; such a folder is for one source.
+std::string read_source(const json& results) {
+    const fs::path image = results.at("versions").value("kernel image", std::string());
+    const fs::path tree = image.parent_path().parent_path().parent_path().parent_path();
+    if (image != tree / "arch/x86/boot/bzImage") {
+        return {};
+    }
+    std::string source;
+    std::ifstream in(tree / ".source");
+    std::getline(in, source);
+    return source;
+}
+
 fs::path results_file(const fs::path& path) {
     std::error_code error;
     return fs::is_directory(path, error) ? path / "results.json" : path;
@@ -199,6 +212,7 @@ hp::Result<LoadedRun> load_run(const fs::path& path, std::string name) {
     LoadedRun loaded;
     try {
         loaded.kernel = read_kernel(*results, std::move(name));
+        loaded.kernel.source = read_source(*results);
         loaded.kernel.flaws = read_flaws(*results);
         for (const json& row : results->at("rows")) {
             ComparedRun run = read_run(row);
@@ -233,7 +247,8 @@ hp::Result<Comparison> compare_runs(const fs::path& before, std::string before_n
 
 json to_json(const ComparedKernel& kernel) {
     return {{"name", kernel.name},       {"kernel", kernel.release},  {"flavour", kernel.flavour},
-            {"profile", kernel.profile}, {"started", kernel.started}, {"flaws", kernel.flaws}};
+            {"profile", kernel.profile}, {"started", kernel.started}, {"source", kernel.source},
+            {"flaws", kernel.flaws}};
 }
 
 json to_json(const std::optional<ComparedRun>& run) {
@@ -281,7 +296,8 @@ hp::Result<Comparison> load_comparison(const fs::path& file) {
         const auto kernel = [&](const char* side) {
             const json& found = value->at(side);
             ComparedKernel read = read_kernel(found, found.at("name").get<std::string>());
-            // A comparison of before there were flaws has none.
+            // A comparison of before there were sources, or flaws, has none.
+            read.source = found.value("source", std::string());
             read.flaws = found.value("flaws", std::vector<std::string>());
             return read;
         };

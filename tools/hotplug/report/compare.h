@@ -46,6 +46,9 @@ struct ComparedKernel {
     std::string flavour;
     std::string profile;
     std::string started;
+    /// What scripts/guest/kernel built it from: "stock", or the key of the series' code. Empty: it
+    /// did not build it.
+    std::string source{};
     std::vector<std::string> flaws{};  ///< of the run itself: what of its integrity failed it
 };
 

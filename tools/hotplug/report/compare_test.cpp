@@ -153,6 +153,24 @@ TEST_F(CompareTest, JsonIsReadBack) {
               std::string::npos);
 }
 
+TEST_F(CompareTest, TellsWhatEachKernelWasBuiltFrom) {
+    tree_.file("linux/build/.source", "6f5911379b4f\n");
+    RunReport run;
+    run.rows = {row("surprise/idle", {passed(Check::removed, "0.9 s")})};
+    const fs::path build = tree_.root() / "linux/build";
+    run.info.versions = {{"kernel image", (build / "arch/x86/boot/bzImage").string()}};
+    tree_.file("ours/results.json", dump(to_json(run)));
+    run.info.versions = {{"kernel image", (build / "vmlinuz").string()}};
+    tree_.file("foreign/results.json", dump(to_json(run)));
+    const auto made =
+        compare_runs(tree_.root() / "foreign", "stock", tree_.root() / "ours", "series");
+    ASSERT_TRUE(made) << made.error().message;
+    EXPECT_EQ(made->before.source, "") << "an image without its tree";
+    EXPECT_EQ(made->after.source, "6f5911379b4f");
+    tree_.file("compare.json", dump(to_json(*made)));
+    EXPECT_EQ(load_comparison(tree_.root() / "compare.json")->after.source, "6f5911379b4f");
+}
+
 TEST_F(CompareTest, WhatIsNoRunIsNamed) {
     const auto none = compare_runs(tree_.root(), "a", tree_.root() / "series", "b");
     ASSERT_FALSE(none);
