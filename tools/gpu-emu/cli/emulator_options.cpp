@@ -69,7 +69,7 @@ Profile chosen_profile(const EmulatorOptions& options) {
 }  // namespace
 
 void declare(CLI::App& app, EmulatorOptions& options) {
-    app.add_option("--profile", options.profile, "GPU to be, see --list-profiles");
+    app.add_option("--profile", options.profile, "GPU to emulate, see --list-profiles");
     app.add_option("--socket", options.socket, "vfio-user socket for QEMU to connect to");
     app.add_option("--control", options.control, "control socket (JSON lines)");
     app.add_option("--trace", options.trace, "write every access to this file");
@@ -78,33 +78,31 @@ void declare(CLI::App& app, EmulatorOptions& options) {
         ->check(CLI::Range(1, 1 << 24));
     app.add_option(
            "--vram-bar", options.vram_bar,
-           "mapped: the guest reaches VRAM directly; trapped: every access is seen, and slow")
+           "mapped: the guest accesses VRAM directly; trapped: every access is seen, and slow")
         ->check(CLI::IsMember({"mapped", "trapped"}))
         ->capture_default_str();
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
-    app.add_option(
-        "--hive", options.hive,
-        "directory in which the GPUs of an XGMI hive meet, for a profile that is in one");
+    app.add_option("--hive", options.hive,
+                   "directory where the GPUs of an XGMI hive meet, for a profile with a hive");
     app.add_option("--switch", options.pcie_switch,
-                   "directory in which the GPUs behind one PCIe switch meet");
+                   "directory where the GPUs behind one PCIe switch meet");
     app.add_option("--node", options.node,
-                   "which GPU of its hive or behind its switch it is, from 0");
+                   "number of this GPU in its hive or behind its switch, from 0");
     app.add_option("--spin-us", options.spin_us,
-                   "after an access, look for the next one that long before sleeping: faster, and "
-                   "takes a CPU")
+                   "poll this long after an access before sleeping: faster, but uses a CPU")
         ->check(CLI::Range(0, 1'000'000))
         ->capture_default_str();
     app.add_option("--reset-ms", options.reset_ms,
-                   "how long a mode 1 reset or an FLR takes, in which nothing answers")
+                   "duration of a mode 1 reset or an FLR, during which nothing answers")
         ->check(CLI::Range(0, 10'000))
         ->capture_default_str();
     app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
         ->capture_default_str();
     app.add_flag("--black-hole", options.black_hole,
-                 "no GPU: the profile's BARs with nothing behind them");
+                 "be no GPU, but the profile's BARs with nothing behind them");
     app.add_flag("--die-with-parent", options.die_with_parent,
-                 "end when the process that started this one ends");
-    app.add_flag("--list-profiles", options.list_profiles, "name the profiles and exit");
+                 "exit when the parent process exits");
+    app.add_flag("--list-profiles", options.list_profiles, "list the profiles and exit");
 }
 
 Board::Options board_options(const EmulatorOptions& options) {

@@ -55,30 +55,31 @@ int run(int argc, char** argv) {
     app.set_version_flag("--version", hotplug::version_text());
 
     hotplug::ListOptions list;
-    CLI::App* list_app = app.add_subcommand("list", "rows, their tags, what they do");
+    CLI::App* list_app = app.add_subcommand("list", "lists rows, their tags and what they do");
     list_app->add_option("--scenarios", list.scenarios, "folder of scenario files");
     list_app->add_option("--tags", list.tags, "only these tags or scenarios")
         ->delimiter(',')
         ->type_name(hotplug::row_type);
-    auto* as_json = list_app->add_flag("--json", list.json, "as a JSON list, for programs");
+    auto* as_json = list_app->add_flag("--json", list.json, "print a JSON list, for programs");
     list_app
-        ->add_flag("--words", list.words, "the names of rows, scenarios and tags, for completion")
+        ->add_flag("--words", list.words,
+                   "print the names of rows, scenarios and tags, for completion")
         ->excludes(as_json);
 
     CLI::App* schema_app =
-        app.add_subcommand("schema", "the JSON Schema of scenario files, for editors");
+        app.add_subcommand("schema", "prints the JSON Schema of scenario files, for editors");
 
     hotplug::RunOptions run;
     CLI::App* run_app = app.add_subcommand("run", "runs rows and writes the reports");
     run.add_to(*run_app);
 
     hotplug::ShellOptions shell;
-    CLI::App* shell_app = app.add_subcommand(
-        "shell",
-        "the guest's console; or one command, or a script on standard input, run in the guest");
+    CLI::App* shell_app = app.add_subcommand("shell",
+                                             "opens the guest's console, or runs one command, or a "
+                                             "script on standard input, in the guest");
     shell.machine.add_to(*shell_app);
     shell_app->add_option("--results", shell.results, "where logs go")->capture_default_str();
-    shell_app->add_option("-c,--command", shell.command, "run this in the guest and end");
+    shell_app->add_option("-c,--command", shell.command, "run this in the guest and exit");
 
     hotplug::SelftestOptions selftest;
     CLI::App* selftest_app =
@@ -89,19 +90,19 @@ int run(int argc, char** argv) {
     selftest_app->add_option("--results", selftest.results, "where logs go")->capture_default_str();
     auto* mutations = selftest_app->add_flag(
         "--mutations", selftest.mutations,
-        "run the rows with a seeded fault: exactly the check that each is for has to fail "
+        "run the rows with a seeded fault; exactly the intended check of each must fail "
         "(checks.md; all of them on a fast kernel, mutations-short on any)");
-    selftest_app->add_option("rows", selftest.rows, "of the mutations: rows, scenarios or tags")
+    selftest_app->add_option("rows", selftest.rows, "rows, scenarios or tags of the mutations")
         ->needs(mutations)
         ->capture_default_str();
 
     hotplug::BenchOptions bench;
-    CLI::App* bench_app = app.add_subcommand("bench", "figures, each beside its control");
+    CLI::App* bench_app = app.add_subcommand("bench", "measures figures, each next to its control");
     bench.machine.add_to(*bench_app);
     bench_app
         ->add_option("what", bench.what,
                      "all; removal: with one KFD process and with fifty; submission: guest "
-                     "instructions of a submission, on one kernel or two; or scale: many GPUs in a "
+                     "instructions of a submission, on one kernel or two; scale: many GPUs in a "
                      "guest, many guests at once, and what an emulator costs the host")
         ->check(CLI::IsMember({"all", "removal", "submission", "scale"}))
         ->capture_default_str();
@@ -110,7 +111,7 @@ int run(int argc, char** argv) {
     bench_app->add_option("--against", bench.against, "submission: the kernel to compare with");
     bench_app
         ->add_option("--boots", bench.submission.boots,
-                     "submission: boots of each kernel, in turns")
+                     "submission: boots of each kernel, alternating")
         ->check(CLI::Range(1, 100))
         ->capture_default_str();
     bench_app->add_option("--rounds", bench.submission.rounds, "submission: rounds in a boot")
@@ -128,12 +129,14 @@ int run(int argc, char** argv) {
     bench_app->add_option("--vms", bench.scale.vms, "scale: guests at once")
         ->check(CLI::Range(0, 64))
         ->capture_default_str();
-    bench_app->add_option("--gpus-per-vm", bench.scale.gpus_per_vm, "scale: GPUs in each of these")
+    bench_app
+        ->add_option("--gpus-per-vm", bench.scale.gpus_per_vm,
+                     "scale: GPUs in each of these guests")
         ->check(CLI::Range(1u, hotplug::GpuSlot::max_slots))
         ->capture_default_str();
     bench_app
         ->add_option("--vram-mib", bench.scale.vram_mib,
-                     "scale: VRAM of the GPUs in these, and of the emulator alone")
+                     "scale: VRAM of the GPUs in these guests, and of the lone emulator")
         ->check(CLI::Range(1024, 1 << 20))
         ->capture_default_str();
     bench_app
@@ -150,54 +153,55 @@ int run(int argc, char** argv) {
     hotplug::SweepOptions sweep;
     CLI::App* sweep_app = app.add_subcommand(
         "sweep",
-        "takes the GPU away at access after access of what the driver does, judges each, and "
-        "groups what failed; goes on where the results folder says that it was broken off");
+        "removes the GPU at one access after another of what the driver does, judges each, and "
+        "groups the failures; continues an interrupted sweep in the same results folder");
     sweep.machine.add_to(*sweep_app);
     sweep_app->get_option("--kernel")->required(false);
     sweep_app->add_option("phases", sweep.phases,
-                          "which of them (default: all); a name that is none lists them");
+                          "phases to run (default: all); an unknown name lists them");
     sweep_app->add_option("--scenarios", sweep.scenarios, "folder of scenario files");
     sweep_app->add_option("--results", sweep.results, "where sweep.jsonl, reports and logs go")
         ->capture_default_str();
     auto* points = sweep_app
                        ->add_option("--points", sweep.points,
-                                    "points of each phase, spread evenly over its accesses; which, "
-                                    "the seed draws")
+                                    "points of each phase, spread evenly over its accesses and "
+                                    "drawn by the seed")
                        ->check(CLI::Range(1, 1'000'000))
                        ->capture_default_str();
-    sweep_app->add_flag("--all", sweep.all, "every access of each phase")->excludes(points);
+    sweep_app->add_flag("--all", sweep.all, "try every access of each phase")->excludes(points);
     sweep_app->add_option("--seed", sweep.seed, "draws points and their order")
         ->capture_default_str();
-    sweep_app->add_option("--shard", sweep.shard, "2/3: the second of three parts of the points")
+    sweep_app
+        ->add_option("--shard", sweep.shard, "run one part of the points; 2/3: the second of three")
         ->capture_default_str();
     sweep_app
         ->add_option("--at", sweep.at,
-                     "these accesses instead, with a trace; 0: when the phase has ended")
+                     "try these accesses instead, with a trace; 0: when the phase has ended")
         ->delimiter(',')
         ->allow_extra_args(false);
     sweep_app->add_option("--minutes", sweep.minutes,
-                          "begin no point after so long; the next call goes on");
+                          "begin no point after this time; the next call continues");
     sweep_app->add_option("--merge", sweep.merge,
-                          "no sweep: add up sweep.jsonl of these folders into --results");
+                          "no sweep: merge sweep.jsonl of these folders into --results");
 
     hotplug::CompareOptions compare;
     CLI::App* compare_app = app.add_subcommand(
-        "compare", "two runs of the same rows beside each other; fails when the second one does");
+        "compare", "shows two runs of the same rows side by side; fails if the second one fails");
     compare_app->add_option("runs", compare.runs, "results.json of each run, or its folder")
         ->expected(2);
-    compare_app->add_option("--names", compare.names, "what the two kernels are called")
+    compare_app->add_option("--names", compare.names, "names of the two kernels")
         ->expected(2)
         ->capture_default_str();
     compare_app->add_option("--from", compare.from, "compare.json, instead of two runs");
     compare_app->add_option("--results", compare.results,
                             "where compare.json, compare.md and compare.html go");
     compare_app->add_option("--readme", compare.readme,
-                            "put the table between the markers of this text");
+                            "put the table between the markers of this file");
 
     hotplug::MatrixOptions matrix;
     CLI::App* matrix_app = app.add_subcommand(
         "matrix",
-        "rows on several kernels, and a table of when each defect came or went; fails when a "
+        "runs rows on several kernels and shows when each defect came or went; fails if a "
         "kernel could not be judged");
     matrix.run.machine.add_to(*matrix_app);
     matrix_app->remove_option(matrix_app->get_option("--kernel"));
@@ -218,28 +222,26 @@ int run(int argc, char** argv) {
         ->capture_default_str();
 
     hotplug::ReplayOptions replay;
-    CLI::App* replay_app = app.add_subcommand("replay", "runs the row of a failure bundle again");
+    CLI::App* replay_app = app.add_subcommand("replay", "reruns the row of a failure bundle");
     replay_app->add_option("bundle", replay.bundle, "folder below results/failed")->required();
     replay_app->add_option("--results", replay.results, "where reports go")->capture_default_str();
 
     hotplug::BisectOptions bisect;
     CLI::App* bisect_app = app.add_subcommand(
-        "bisect",
-        "for `git bisect run`, in a kernel tree: builds it, runs rows, tells good from bad");
+        "bisect", "for `git bisect run`: builds a kernel tree, runs rows, tells good from bad");
     bisect_app->add_option("rows", bisect.rows, "rows, scenarios or tags")
         ->required()
         ->type_name(hotplug::row_type);
-    bisect_app
-        ->add_option("--repeat", bisect.repeat, "tries of each row: bad when one of them fails")
+    bisect_app->add_option("--repeat", bisect.repeat, "tries of each row; bad if one of them fails")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    bisect_app->add_option("--flavour", bisect.flavour, "of the kernel's configuration")
+    bisect_app->add_option("--flavour", bisect.flavour, "kernel configuration")
         ->check(CLI::IsMember({"fast", "debug"}))
         ->capture_default_str();
 
     CLI::App* completion_app =
-        app.add_subcommand("completion", "completion for bash: source <(hpctl completion)");
-    CLI::App* man_app = app.add_subcommand("man", "the man page: hpctl man | man -l -");
+        app.add_subcommand("completion", "prints completion for bash: source <(hpctl completion)");
+    CLI::App* man_app = app.add_subcommand("man", "prints the man page: hpctl man | man -l -");
 
     try {
         app.parse(argc, argv);

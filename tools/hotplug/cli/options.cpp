@@ -122,32 +122,31 @@ void append_path(std::vector<std::string>& arguments, const char* option, const 
 
 void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--kernel", kernel,
-                   "debian[:VERSION], Debian's own package; a built kernel tree; a bzImage; "
+                   "debian[:VERSION] for Debian's package, a built kernel tree, a bzImage, or "
                    "/boot/vmlinuz-RELEASE")
         ->required();
-    app.add_option("--initrd,--image", initrd,
-                   "guest image; made for a tree or package when left out")
+    app.add_option("--initrd,--image", initrd, "guest image; default: made for the tree or package")
         ->type_name(file_type);
-    app.add_option("--toolroot", toolroot, "Debian root with a QEMU, instead of the host's QEMU")
+    app.add_option("--toolroot", toolroot, "Debian root with a QEMU to use instead of the host's")
         ->type_name(folder_type);
-    app.add_option("--emulator", emulator, "amdgpu-emu, instead of that of this build")
+    app.add_option("--emulator", emulator, "amdgpu-emu to use instead of this build's")
         ->type_name(file_type);
     app.add_option("--profile", profile, "profile of the emulated GPUs")->capture_default_str();
     app.add_option("--accel", accelerator, "tcg or kvm")
         ->check(CLI::IsMember({"tcg", "kvm"}))
         ->capture_default_str();
-    app.add_option("--append", append, "more of the guest's kernel command line");
+    app.add_option("--append", append, "append to the guest's kernel command line");
     app.add_option("--gpus", gpus, "GPUs in the guest")
         ->check(CLI::Range(1u, GpuSlot::max_slots))
         ->capture_default_str();
     app.add_flag("--switch", behind_switch,
-                 "the GPUs are behind one PCIe switch, with a device beside them that does DMA");
+                 "put the GPUs behind one PCIe switch, next to a device that does DMA");
     app.add_option("--cpus", cpus, "the guest's CPUs")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
     app.add_option("--memory", memory_mib, "the guest's memory in MiB")->capture_default_str();
     app.add_option("--boot-timeout", boot_timeout_s,
-                   "seconds until the agent is up, and again until the driver is bound")
+                   "seconds for the agent to come up, and again for the driver to bind")
         ->capture_default_str();
 }
 
@@ -215,36 +214,36 @@ void RunOptions::add_to(CLI::App& app) {
     app.add_option("rows", rows, "rows, scenarios or tags (default: flagship)")
         ->type_name(row_type);
     app.add_option("--exclude", exclude,
-                   "not these rows, scenarios or tags; with * and ?, and as often as you like")
+                   "leave out these rows, scenarios or tags; * and ? match; may be repeated")
         ->allow_extra_args(false)
         ->type_name(row_type);
     app.add_option("--scenarios", scenarios, "folder of scenario files")->type_name(folder_type);
     app.add_option("--expected", expected,
-                   "list of known failures, or 'none'; default: that of the kernel found running")
+                   "list of known failures, or 'none'; default: the list of the running kernel")
         ->type_name(file_type);
     app.add_option("--results", results, "where reports and logs go")
         ->capture_default_str()
         ->type_name(folder_type);
     app.add_option(
            "--seed", seed,
-           "shuffles the rows, and draws the losses of mixed-cycles; 0 keeps the rows' order")
+           "shuffles the rows and draws the losses of mixed-cycles; 0 keeps the rows' order")
         ->capture_default_str();
     app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
         ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--repeat", repeat, "tries of each row; the reports tell how many failed")
+    app.add_option("--repeat", repeat, "tries of each row; the reports say how many failed")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     app.add_option("--run-timeout", run_timeout_s,
-                   "seconds after which the run ends, orderly, and names the rows that it left out")
+                   "seconds after which the run ends cleanly and names the rows it left out")
         ->check(CLI::Range(1, 10'000'000));
     app.add_option("--ktap", ktap,
-                   "write KTAP into this file, too; -: to standard output, as rows end")
+                   "also write KTAP to this file; -: to standard output, as rows end")
         ->type_name(file_type);
-    app.add_option("--junit", junit, "write JUnit XML into this file, too")->type_name(file_type);
+    app.add_option("--junit", junit, "also write JUnit XML to this file")->type_name(file_type);
     auto* kcidb_option =
-        app.add_option("--kcidb", kcidb, "write a submission to KCIDB (v5.3 JSON) into this file")
+        app.add_option("--kcidb", kcidb, "write a KCIDB submission (v5.3 JSON) to this file")
             ->type_name(file_type);
-    app.add_option("--kcidb-origin", kcidb_origin, "which CI system submits it")
+    app.add_option("--kcidb-origin", kcidb_origin, "the CI system that submits it")
         ->check(CLI::Validator(
             [](const std::string& text) {
                 return is_kcidb_origin(text) ? "" : "may have a to z, 0 to 9 and _ only";
@@ -253,20 +252,21 @@ void RunOptions::add_to(CLI::App& app) {
         ->needs(kcidb_option)
         ->capture_default_str();
     app.add_option("--kcidb-build", kcidb_build,
-                   "ORIGIN:ID of the build under test, submitted before; default: described")
+                   "ORIGIN:ID of the build under test if already submitted; default: describe it")
         ->check(CLI::Validator(
             [](const std::string& text) { return is_kcidb_id(text) ? "" : "must be ORIGIN:ID"; },
             "ORIGIN:ID"))
         ->needs(kcidb_option);
     app.add_option("--quarantine", quarantine,
-                   "list of rows that fail no run until a day, with the reasons")
+                   "list of rows that may fail until a date, with the reasons")
         ->type_name(file_type);
-    app.add_flag("--dry-run", dry_run, "say what would run, in which guests, and boot nothing");
+    app.add_flag("--dry-run", dry_run, "print what would run in which guests, and boot nothing");
     app.add_flag("--update-expected", update_expected,
-                 "write what fails into the list of known failures");
+                 "write the failures to the list of known failures");
     app.add_flag("--fail-on-skip", fail_on_skip,
                  "a row that this kernel, machine or image cannot run fails the run");
-    app.add_flag("--only-failed", only_failed, "only the rows that failed in the results folder");
+    app.add_flag("--only-failed", only_failed,
+                 "run only the rows that failed in the results folder");
 }
 
 std::vector<std::string> RunOptions::arguments() const {
@@ -296,13 +296,13 @@ std::vector<std::string> RunOptions::arguments() const {
 
 std::span<const ExitMeaning> exit_table() {
     static constexpr ExitMeaning table[] = {
-        {exit_pass, "all is as expected"},
+        {exit_pass, "everything is as expected"},
         {exit_fail, "a row failed, or the run itself has a flaw"},
         {exit_error,
-         "the harness could not do what was asked: one line on standard error says why"},
-        {exit_out_of_time,
-         "--run-timeout ended the run, and nothing that was run before has failed"},
-        {exit_no_bisection, "hpctl bisect: no commit can be judged, as for want of a row"},
+         "the harness could not do what was asked; one line on standard error says why"},
+        {exit_out_of_time, "--run-timeout ended the run, and nothing had failed until then"},
+        {exit_no_bisection,
+         "hpctl bisect: no commit can be judged, for example for lack of the row"},
         {exit_interrupted, "Ctrl-C or SIGTERM ended it"},
     };
     return table;
@@ -311,15 +311,15 @@ std::span<const ExitMeaning> exit_table() {
 std::span<const EnvironmentMeaning> environment_table() {
     static constexpr EnvironmentMeaning table[] = {
         {"HP_TOOLROOT",
-         "Debian root with a QEMU, where the host's is too old; default: one that is made in the "
-         "cache"},
+         "Debian root with a QEMU, in case the host's is too old; default: made in the cache"},
         {"HP_IMAGE_SCRIPT",
-         "another scripts/guest/image, which makes guest images; what fetches Debian's kernels and "
-         "QEMU and what bisects is beside it"},
-        {"HP_TOOLS", "another build folder, whose programs are put into guest images"},
-        {"HP_IMAGE_PARTS", "what that puts into an image beside the programs that all rows want"},
-        {"HP_EMULATOR", "amdgpu-emu, instead of that of this build"},
-        {"HP_SCENARIOS", "folder of scenario files, instead of that of this build"},
+         "another scripts/guest/image, which makes guest images; the scripts that fetch Debian's "
+         "kernels and QEMU and that bisect lie beside it"},
+        {"HP_TOOLS", "another build folder, whose programs go into guest images"},
+        {"HP_IMAGE_PARTS",
+         "optional parts of guest images, beside the programs that all rows need"},
+        {"HP_EMULATOR", "amdgpu-emu to use instead of this build's"},
+        {"HP_SCENARIOS", "folder of scenario files to use instead of this build's"},
     };
     return table;
 }

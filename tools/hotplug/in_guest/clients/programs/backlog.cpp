@@ -22,7 +22,7 @@ namespace {
 
 const Description self{
     .name = "backlog",
-    .purpose = "Submits more than a ring takes, and tells later what became of it",
+    .purpose = "Submits more than a ring takes, and reports later what became of it",
     .states = {{"submitted", "all submissions were made after it was told to"},
                {"fences", "how many fences have signalled, and the status of the last"}},
 };

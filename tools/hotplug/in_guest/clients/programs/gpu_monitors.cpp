@@ -33,7 +33,7 @@ namespace {
 
 const Description self{
     .name = "gpu_monitors",
-    .purpose = "Keeps radeontop and nvtop running, and ends them when it is told to",
+    .purpose = "Keeps radeontop and nvtop running, and ends them when told to",
     .states = {{"monitor_ended", "a monitor that ended by itself, and its status"}},
     .needs = {"radeontop", "nvtop"},
 };

@@ -28,7 +28,7 @@ namespace {
 
 const Description self{
     .name = "gpu_mover",
-    .purpose = "Does a job on a GPU, and the rest of it on one that arrives later",
+    .purpose = "Begins a job on one GPU, and finishes it on one that arrives later",
     .states = {{"lost", "its GPU is gone"},
                {"uevent", "a GPU has arrived"},
                {"moved", "it goes on with that one"},

@@ -28,7 +28,7 @@ namespace {
 
 const Description self{
     .name = "importer",
-    .purpose = "Exports a buffer to a device that works on it, and tells later how that ended",
+    .purpose = "Exports a buffer to a device that works on it, and reports later how that ended",
     .states = {{"wrong_memory", "the device reads something else before the loss"},
                {"verified", "what the device has of the buffer after the loss"},
                {"mapped_again", "what a new mapping gives after the loss"}},

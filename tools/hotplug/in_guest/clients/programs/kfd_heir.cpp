@@ -33,7 +33,7 @@ namespace {
 
 const Description self{
     .name = "kfd_heir",
-    .purpose = "Uses a GPU in a process whose files a child inherits, and uses when it is told",
+    .purpose = "Uses a GPU in a process whose child inherits the files and uses them when told to",
     .states = {{"orphaned", "the process that used the GPU is dead"},
                {"used", "what came of using each inherited file"}},
 };

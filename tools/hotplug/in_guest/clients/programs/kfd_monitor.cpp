@@ -16,7 +16,7 @@ namespace {
 
 const Description self{
     .name = "kfd_monitor",
-    .purpose = "Has /dev/kfd open, uses no GPU, and tells which signals it gets",
+    .purpose = "Has /dev/kfd open, uses no GPU, and reports the signals it gets",
     .states = {{"signal", "a signal that it got"}},
 };
 

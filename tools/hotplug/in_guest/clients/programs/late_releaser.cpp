@@ -20,7 +20,7 @@ namespace {
 
 const Description self{
     .name = "late_releaser",
-    .purpose = "Releases GTT buffers from the moment on that their GPU is gone",
+    .purpose = "Releases GTT buffers once their GPU is gone",
     .states = {{"releasing", "the GPU is gone, and its buffers go"}},
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 const Description self{
     .name = "mutant",
-    .purpose = "Does no work, and ends wrongly when a GPU is lost",
+    .purpose = "Does no work, and misbehaves when a GPU is lost",
     .worker = true,
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 const Description self{
     .name = "peer",
-    .purpose = "Lets a GPU work on a buffer of another one, and tells later what is left of it",
+    .purpose = "Makes a GPU work on a buffer of another one, and reports later what is left of it",
     .states = {{"gone", "the buffer is something else now"},
                {"named", "what a submission gave that named the buffer"},
                {"unnamed", "what a copy gave that did not"},

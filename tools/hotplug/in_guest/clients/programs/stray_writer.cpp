@@ -18,7 +18,7 @@ namespace {
 
 const Description self{
     .name = "stray_writer",
-    .purpose = "Writes to where nothing is mapped for the GPU, and then to where something is",
+    .purpose = "Makes a GPU write to an unmapped address, and then to a mapped one",
 };
 
 constexpr std::chrono::seconds patience{60};

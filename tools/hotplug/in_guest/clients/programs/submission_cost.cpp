@@ -25,7 +25,7 @@ namespace {
 
 const Description self{
     .name = "submission_cost",
-    .purpose = "Tells what a submission costs the thread that makes it",
+    .purpose = "Measures what a submission costs its thread",
     .states = {{"result", "what submissions of a round cost"}},
 };
 

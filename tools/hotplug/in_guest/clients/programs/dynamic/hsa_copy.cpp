@@ -32,7 +32,7 @@ namespace {
 
 const Description self{
     .name = "hsa_copy",
-    .purpose = "Runs barrier packets and copies by SDMA through ROCr, without end",
+    .purpose = "Runs barrier packets and SDMA copies through ROCr, without end",
     .worker = true,
     .states = {{"lost", "ROCr has told of the loss"},
                {"closing", "why it ends; what it has goes now"}},

@@ -33,7 +33,7 @@ namespace {
 
 const Description self{
     .name = "igt_judge",
-    .purpose = "Runs tests of IGT and prints their results in KTAP",
+    .purpose = "Runs tests of IGT and prints their results as KTAP",
     .needs = {"image part igt"},
 };
 
