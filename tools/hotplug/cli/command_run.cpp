@@ -63,7 +63,7 @@ hp::Result<void> prepare(const fs::path& results) {
     for (auto entry = fs::directory_iterator(results, error);
          !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename();
-        if (name == "failed" || name.starts_with("boot-")) {
+        if (name == "failed" || name == "hang" || name.starts_with("boot-")) {
             fs::remove_all(entry->path(), error);
         }
     }
@@ -214,6 +214,15 @@ hp::Result<Quarantine> load_quarantine(const RunOptions& options,
     });
 }
 
+hp::Result<HangExaminer> hang_examiner(const RunOptions& options, const MachineConfig& machine) {
+    return script_folder().map([&](const fs::path& scripts) {
+        return HangExaminer({.dump = *parse_dump_of(options.dump),
+                             .kept = options.keep_dumps,
+                             .script = scripts / "guest/blocked-tasks",
+                             .kernel = machine.kernel});
+    });
+}
+
 /// Reports that were asked for beside those of the results folder. `source` is read when they are
 /// written.
 std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSource& source) {
@@ -302,6 +311,10 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         source = std::move(*described);
     }
 
+    auto examiner = hang_examiner(options, *machine);
+    if (!examiner) {
+        return tl::unexpected(examiner.error());
+    }
     RunInfo info = run_info(options, *machine);
     ExpectedSource expected(options.expected, *folder / "expected");
     MachineFactory factory(std::move(*machine));
@@ -321,6 +334,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
                       {.results_dir = results,
                        .expected = [&](const GuestFacts& facts) { return expected.load(facts); },
                        .keep = keep,
+                       .examiner = std::move(*examiner),
                        .fail_on_skip = options.fail_on_skip,
                        .quarantine = std::move(*quarantine)});
         report = runner.run(*rows, std::move(info));

@@ -260,6 +260,16 @@ void RunOptions::add_to(CLI::App& app) {
     app.add_option("--quarantine", quarantine,
                    "list of rows that may fail until a date, with the reasons")
         ->type_name(file_type);
+    app.add_option("--dump", dump,
+                   "when to dump the guest's memory and say who waits for which lock: never, when "
+                   "a row hangs (hang) or fails (fail); known failures are left alone")
+        ->check(CLI::IsMember({"never", "hang", "fail"}))
+        ->capture_default_str();
+    app.add_option(
+           "--keep-dumps", keep_dumps,
+           "how many dumps to keep, about 150 MB each; of the others, keep the list of tasks")
+        ->check(CLI::Range(0, 1'000))
+        ->capture_default_str();
     app.add_flag("--dry-run", dry_run, "print what would run in which guests, and boot nothing");
     app.add_flag("--update-expected", update_expected,
                  "write the failures to the list of known failures");
@@ -285,6 +295,7 @@ std::vector<std::string> RunOptions::arguments() const {
         all.push_back("--fail-on-skip");
     }
     append_path(all, "--quarantine", quarantine);
+    all.insert(all.end(), {"--dump", dump, "--keep-dumps", std::to_string(keep_dumps)});
     for (const std::string& pattern : exclude) {
         all.insert(all.end(), {"--exclude", pattern});
     }

@@ -86,6 +86,8 @@ struct RunOptions {
     std::string kcidb_origin = "hpctl";
     std::string kcidb_build;  ///< id of a build that KCIDB knows; empty: one is described
     std::string quarantine;   ///< a file
+    std::string dump = "hang";
+    unsigned keep_dumps = 3;
     bool dry_run = false;
     bool update_expected = false;
     bool only_failed = false;

@@ -179,6 +179,13 @@ std::vector<std::string> explain(const RowResult& row) {
         }
         lines.push_back(std::move(line));
     }
+    if (row.hang) {
+        lines.push_back(fmt::format("hang {} {}{}{}", row.id, row.hang->reason,
+                                    row.hang->note.empty() ? "" : "; ", row.hang->note));
+        for (const std::string& blocked : row.hang->blocked) {
+            lines.push_back("  " + blocked);
+        }
+    }
     return lines;
 }
 

@@ -78,6 +78,14 @@ struct Episode {
     std::optional<std::chrono::microseconds> clients_released() const;
 };
 
+/// What was found in the guest of a row that hung, or whose guest was looked into for another
+/// reason.
+struct Hang {
+    std::string reason;
+    std::vector<std::string> blocked{};  ///< who waits for what: the findings of tasks.txt
+    std::string note{};                  ///< what could not be had, and why; empty: nothing
+};
+
 struct RowResult {
     std::string id;
     std::string name;  ///< the id without the attempt: what selects the row
@@ -100,6 +108,7 @@ struct RowResult {
     bool fresh_boot = false;  ///< the first row of its guest
     std::string unfit;        ///< why no other row may run on this guest; empty: one may
     std::string bundle;       ///< folder with everything about a failure; empty: none
+    std::optional<Hang> hang{};
     Outcome outcome = Outcome::pass;
 
     const CheckResult* find(Check check) const;
@@ -160,7 +169,7 @@ bool only_out_of_time(const RunReport& report);
 std::string closing_line(const RunReport& report);
 
 /// One line for each check that is not a plain pass: "FAIL surprise/busy removed: did not return
-/// ...".
+/// ...", and some for a hang.
 std::vector<std::string> explain(const RowResult& row);
 
 }  // namespace hotplug

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -100,6 +101,8 @@ public:
     std::filesystem::path console_log() const { return config_.log_dir / "console.log"; }
     std::filesystem::path qmp_log() const { return config_.log_dir / "qmp.log"; }
     std::filesystem::path qemu_log() const { return config_.log_dir / "qemu.log"; }
+    /// What the guest's memory comes to at most in a dump: dump_memory().
+    uint64_t memory_bytes() const { return uint64_t(config_.memory_mib) << 20; }
     /// A unix socket with the guest's serial console and its shell.
     std::filesystem::path console_socket() const { return sockets_.path() / "console"; }
 

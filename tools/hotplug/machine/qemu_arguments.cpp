@@ -16,9 +16,11 @@ std::string kernel_command_line(const MachineConfig& config) {
     // tsc=nowatchdog: its watchdog takes a tick that comes late for an unstable TSC.
     // no_timer_check: a kernel that counts ticks against a loop of its own finds none when the host
     // is busy, and panics.
+    // sysrq_always_enabled: Debian's kernels do not list blocked tasks (sysrq.h) unless they are
+    // told to.
     std::string line =
         "console=ttyS0 quiet loglevel=4 panic=-1 log_buf_len=8M printk.devkmsg=on no_timer_check "
-        "tsc=nowatchdog";
+        "tsc=nowatchdog sysrq_always_enabled";
     if (config.load_driver) {
         line += " hp.modprobe=amdgpu";
     }

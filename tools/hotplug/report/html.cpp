@@ -114,6 +114,17 @@ std::string test_details(const std::vector<TestResult>& tests) {
         failed != 0 ? " open=\"open\"" : "", tests.size(), failed, list);
 }
 
+/// Who waits for what in a guest that hung.
+std::string hang_details(const RowResult& row) {
+    if (!row.hang) {
+        return "";
+    }
+    return fmt::format("<p>Looked into: {}.{}</p>\n<pre>{}</pre>\n",
+                       escape_markup(row.hang->reason),
+                       escape_markup(row.hang->note.empty() ? "" : " " + row.hang->note),
+                       escape_markup(fmt::format("{}", fmt::join(row.hang->blocked, "\n"))));
+}
+
 std::string row_details(const RowResult& row) {
     const bool open = is_red(row.outcome);
     std::string text = fmt::format(
@@ -134,7 +145,7 @@ std::string row_details(const RowResult& row) {
     for (const CheckResult& check : row.checks) {
         text += check_details(check);
     }
-    text += test_details(row.tests);
+    text += hang_details(row) + test_details(row.tests);
     for (const Complaint& complaint : row.kernel_log.complaints) {
         text += complaint_details(complaint);
     }

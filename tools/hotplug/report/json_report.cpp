@@ -81,6 +81,11 @@ json to_json(const Episode& episode) {
     return result;
 }
 
+json to_json(const std::optional<Hang>& hang) {
+    return hang ? json{{"reason", hang->reason}, {"blocked", hang->blocked}, {"note", hang->note}}
+                : json(nullptr);
+}
+
 json to_json(const TestResult& test) {
     return {{"test", test.name},
             {"outcome", std::string(to_string(test.outcome))},
@@ -136,6 +141,7 @@ json to_json(const RowResult& row) {
             {"guest_unfit", row.unfit},
             {"mutations", row.mutations ? json(*row.mutations) : json(nullptr)},
             {"bundle", row.bundle},
+            {"hang", to_json(row.hang)},
             {"checks", list_of(row.checks)},
             {"episodes", list_of(row.episodes)},
             {"tests", list_of(row.tests)},

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "hotplug/judge/kernel_log.h"
@@ -69,6 +70,33 @@ hp::Result<std::vector<std::string>> copy_excerpts(const fs::path& from, const f
     return left_out;
 }
 
+/// All of it, on the same disk.
+hp::Result<void> move_into(const fs::path& from, const fs::path& to) {
+    std::error_code error;
+    for (auto entry = fs::directory_iterator(from, error);
+         !error && entry != fs::directory_iterator(); entry.increment(error)) {
+        fs::rename(entry->path(), to / entry->path().filename(), error);
+    }
+    return error ? hp::fail(fmt::format("{}: cannot keep what is in {}: {}", to.string(),
+                                        from.string(), error.message()))
+                 : hp::Result<void>();
+}
+
+/// For the README.
+std::string describe(const Hang& hang, const fs::path& folder) {
+    std::string text = fmt::format("\nIt hung: {}\n", hang.reason);
+    std::error_code error;
+    if (fs::exists(folder / "tasks.txt", error)) {
+        text += "tasks.txt says which tasks are blocked, by what, and who holds it.\n";
+    }
+    std::ifstream in(folder / "open");
+    text += std::string(std::istreambuf_iterator<char>(in), {});
+    if (!hang.note.empty()) {
+        text += hang.note + "\n";
+    }
+    return text;
+}
+
 }  // namespace
 
 hp::Result<void> write_kernel_log(const std::vector<KernelLine>& log, const fs::path& boot_dir) {
@@ -82,7 +110,8 @@ hp::Result<void> write_kernel_log(const std::vector<KernelLine>& log, const fs::
 }
 
 hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
-                                     const fs::path& boot_dir, const fs::path& results_dir) {
+                                     const fs::path& boot_dir, const fs::path& results_dir,
+                                     const fs::path& hang_dir) {
     std::string name = row.id;
     std::replace(name.begin(), name.end(), '/', '-');
     const auto folder = results_dir / "failed" / name;
@@ -100,14 +129,20 @@ hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
     if (!left_out) {
         return tl::unexpected(left_out.error());
     }
+    if (!hang_dir.empty()) {
+        if (auto moved = move_into(hang_dir, folder); !moved) {
+            return tl::unexpected(moved.error());
+        }
+    }
     const nlohmann::ordered_json replay = {
         {"row", row.name}, {"seed", info.seed}, {"command", info.command}};
     const std::string how = fmt::format(
         "Run it again:  hpctl replay {}\nIt was run by: hpctl {}\nSeed: {}\n"
         "Logs are cut to their last MiB, traces to the MiB around the loss and the lies told "
-        "before: all of them are in {}.\n{}",
+        "before: all of them are in {}.\n{}{}",
         folder.string(), fmt::join(info.command, " "), info.seed, boot_dir.string(),
-        left_out->empty() ? "" : fmt::format("Left out: {}\n", fmt::join(*left_out, ", ")));
+        left_out->empty() ? "" : fmt::format("Left out: {}\n", fmt::join(*left_out, ", ")),
+        row.hang ? describe(*row.hang, folder) : "");
     for (auto written : {write_text(folder / "replay.json", dump(replay)),
                          write_text(folder / "row.json", dump(to_json(row))),
                          write_text(folder / "README", how)}) {

@@ -22,10 +22,12 @@ hp::Result<void> write_kernel_log(const std::vector<KernelLine>& log,
 /// What a bundle takes at most of its boot's logs and traces.
 inline constexpr uint64_t bundle_bytes = 24u << 20;
 
-/// Makes results_dir/failed/<row> with excerpts of what is in boot_dir. Returns the folder's path.
+/// Makes results_dir/failed/<row> with excerpts of what is in boot_dir, and moves what is in
+/// `hang_dir` into it (HangExaminer; empty: there is nothing). Returns the folder's path.
 hp::Result<std::string> write_bundle(const RowResult& row, const RunInfo& info,
                                      const std::filesystem::path& boot_dir,
-                                     const std::filesystem::path& results_dir);
+                                     const std::filesystem::path& results_dir,
+                                     const std::filesystem::path& hang_dir = {});
 
 /// What `hpctl replay` needs of a bundle (its replay.json).
 struct Replay {

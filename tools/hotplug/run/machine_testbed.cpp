@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "hotplug/loss/loss.h"
+#include "hotplug/machine/sysrq.h"
 
 namespace hotplug {
 
@@ -181,6 +182,17 @@ hp::Result<void> MachineTestbed::wait_kernel_text(size_t from, const std::string
     return machine_->agent()
         .wait_kernel_line(from, wanted, "the kernel log line '" + text + "'", deadline)
         .map([](const KernelLine&) {});
+}
+
+hp::Result<MemoryDump> MachineTestbed::dump_memory(const std::filesystem::path& file,
+                                                   const MemoryDumpLimits& limits) {
+    return hotplug::dump_memory(machine_->qmp(), machine_->memory_bytes(), file, limits)
+        .map_error([&](hp::Error error) { return machine_->explain(std::move(error)); });
+}
+
+hp::Result<std::string> MachineTestbed::blocked_tasks_by_console() {
+    return sysrq_blocked_tasks(machine_->qmp(), machine_->console_socket(),
+                               machine_->console_log());
 }
 
 hp::Result<std::unique_ptr<Testbed>> MachineFactory::boot(const std::filesystem::path& log_dir) {

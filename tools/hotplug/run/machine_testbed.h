@@ -42,6 +42,9 @@ public:
     std::vector<KernelLine> kernel_log(size_t from) override;
     hp::Result<void> wait_kernel_text(size_t from, const std::string& text,
                                       Deadline deadline) override;
+    hp::Result<MemoryDump> dump_memory(const std::filesystem::path& file,
+                                       const MemoryDumpLimits& limits) override;
+    hp::Result<std::string> blocked_tasks_by_console() override;
 
 private:
     explicit MachineTestbed(std::unique_ptr<Machine> machine) : machine_(std::move(machine)) {}

@@ -34,6 +34,10 @@ void RowJudge::judge(std::span<const Check> checks) {
     }
 }
 
+void RowJudge::judge_steps() {
+    merge_result(state_.result.checks, judge_now(Check::steps));
+}
+
 void RowJudge::judge_end() {
     // The leak check ends the clients, which may make the kernel complain: the log comes last.
     CheckResult leak = judge_now(Check::no_leak);
@@ -46,7 +50,6 @@ void RowJudge::judge_end() {
             state_.mark_unfit(complaint.title);
         }
     }
-    merge_result(state_.result.checks, judge_now(Check::steps));
     merge_result(state_.result.checks, judge_now(Check::log_clean));
     merge_result(state_.result.checks, judge_now(Check::error_lines));
     merge_result(state_.result.checks, std::move(leak));

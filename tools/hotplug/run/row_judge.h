@@ -23,6 +23,8 @@ public:
 
     /// Adds the results of the checks as things stand to those of before.
     void judge(std::span<const Check> checks);
+    /// Steps that failed.
+    void judge_steps();
     /// After the last step and the checks: ends the clients, and adds leaks, steps and kernel log.
     void judge_end();
 

@@ -36,6 +36,7 @@ void RowObserver::meanwhile(const LoseStep& step, const LossTimeline& loss) {
     };
     const std::string allowed = seconds_text(step.meanwhile_deadline);
     if (!end) {
+        state_.overdue = step.meanwhile;
         return fail("has not ended after " + allowed);
     }
     const uint64_t from = loss.event_guest_us + static_cast<uint64_t>(announced.count());

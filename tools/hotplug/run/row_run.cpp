@@ -5,7 +5,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
+
+#include "hotplug/run/hang.h"
 
 namespace hotplug {
 
@@ -15,8 +18,10 @@ using Clock = Deadline::Clock;
 
 }  // namespace
 
-RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& history)
+RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& history,
+               OnFailure on_failure)
     : progress_(progress),
+      on_failure_(std::move(on_failure)),
       state_(bed, row, history),
       observer_(state_),
       judge_(state_, observer_),
@@ -32,12 +37,7 @@ RowResult RowRun::run() {
         if (!state_.step_failure.empty() || Deadline::interrupted()) {
             break;
         }
-        progress_.step_started(describe(step));
-        const auto done = std::visit([&](const auto& verb) { return steps_.perform(verb); }, step);
-        if (!done) {
-            state_.step_failure =
-                fmt::format("step '{}': {}", describe(step), done.error().message);
-        }
+        perform(step);
     }
     end();
     state_.result.duration =
@@ -61,6 +61,39 @@ hp::Result<void> RowRun::begin() {
     return {};
 }
 
+void RowRun::perform(const Step& step) {
+    progress_.step_started(describe(step));
+    const auto start = Clock::now();
+    const auto done = std::visit([&](const auto& verb) { return steps_.perform(verb); }, step);
+    if (done) {
+        return;
+    }
+    state_.step_failure = fmt::format("step '{}': {}", describe(step), done.error().message);
+    const bool overdue = std::visit(
+        [&](const auto& verb) {
+            if constexpr (requires { verb.deadline; }) {
+                return Clock::now() - start >= verb.deadline;
+            }
+            return false;
+        },
+        step);
+    if (overdue) {
+        state_.overdue = describe(step);
+    }
+}
+
+void RowRun::tell_failure() {
+    const bool failed = std::any_of(state_.result.checks.begin(), state_.result.checks.end(),
+                                    [](const CheckResult& check) { return !check.passed; });
+    if (!on_failure_ || Deadline::interrupted()) {
+        return;
+    }
+    if (const std::string hang = find_hang(state_, failed); failed || !hang.empty()) {
+        progress_.step_started("what hangs");
+        on_failure_(state_.result, hang);
+    }
+}
+
 void RowRun::end() {
     if (Deadline::interrupted()) {
         state_.mark_unfit("interrupted");
@@ -78,6 +111,8 @@ void RowRun::end() {
     if (!state_.step_failure.empty()) {
         state_.mark_unfit(state_.step_failure);
     }
+    judge_.judge_steps();
+    tell_failure();
     judge_.judge_end();
 }
 

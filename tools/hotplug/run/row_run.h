@@ -3,6 +3,8 @@
 // guest unfit for the next row. Thread: one at a time.
 #pragma once
 
+#include <functional>
+
 #include "hotplug/run/progress.h"
 #include "hotplug/run/row_judge.h"
 #include "hotplug/run/row_observer.h"
@@ -13,8 +15,13 @@ namespace hotplug {
 
 class RowRun {
 public:
+    /// Called after the checks, when the clients have not been ended yet: the row as it went so
+    /// far, and why it counts as hung (empty: it does not, but something failed).
+    using OnFailure = std::function<void(RowResult&, const std::string& hang)>;
+
     /// `history`: of the rows before on this boot; this one is added.
-    RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& history);
+    RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& history,
+           OnFailure on_failure = {});
     RowRun(const RowRun&) = delete;
     RowRun& operator=(const RowRun&) = delete;
 
@@ -23,9 +30,12 @@ public:
 
 private:
     hp::Result<void> begin();
+    void perform(const Step& step);
     void end();
+    void tell_failure();
 
     Progress& progress_;
+    OnFailure on_failure_;
     RowState state_;
     RowObserver observer_;
     RowJudge judge_;

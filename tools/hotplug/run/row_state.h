@@ -63,6 +63,7 @@ struct RowState {
     std::set<size_t> hostile;  ///< slots whose device was told to lie
     std::set<size_t> lying;    ///< those in which no other board was put since
     std::string step_failure;  ///< ends the row
+    std::string overdue;       ///< what has not ended in its time: a step, or what ran during one
     std::string held_up;       ///< what went wrong during a removal: the row goes on
 };
 

@@ -98,6 +98,8 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
             }
             result.bundle = *bundle;
         }
+        std::error_code ignored;  // what is left over is removed by the next run
+        std::filesystem::remove_all(hang_folder(), ignored);
         progress_.row_finished(result);
         if (auto taken = rows.finished(result); !taken) {
             report_.info.error = taken.error().message;
@@ -325,7 +327,11 @@ RowResult Runner::run_row(const Row& row) {
         return skipped;
     }
     progress_.row_started(row.id());
-    RowRun run(*bed_, row, progress_, history_);
+    RowRun::OnFailure on_failure;
+    if (config_.examiner.looks_at_anything()) {
+        on_failure = [this](RowResult& so_far, const std::string& hang) { examine(so_far, hang); };
+    }
+    RowRun run(*bed_, row, progress_, history_, std::move(on_failure));
     RowResult result = run.run();
     row_cut_ = Deadline::interrupted();
     result.fresh_boot = rows_on_this_boot_++ == 0;
@@ -337,13 +343,26 @@ RowResult Runner::run_row(const Row& row) {
     return result;
 }
 
+void Runner::examine(RowResult& result, const std::string& hang) {
+    RowResult judged = result;
+    judge(judged, expected_);
+    const bool bundled = !config_.bundles || config_.bundles(judged);
+    // The kernel's log is judged later: where nothing else failed, it is what told of the hang.
+    const bool by_log = judged.outcome == Outcome::pass &&
+                        expected_.find(result.expected_key, Check::log_clean) == nullptr;
+    if ((is_red(judged.outcome) || by_log) && bundled && config_.examiner.wants(hang)) {
+        result.hang = config_.examiner.examine(*bed_, hang, hang_folder());
+    }
+}
+
 hp::Result<std::string> Runner::keep_bundle(const RowResult& result) {
     if (bed_ != nullptr) {
         if (auto written = write_kernel_log(bed_->kernel_log(0), boot_dir_); !written) {
             return tl::unexpected(written.error());
         }
     }
-    return write_bundle(result, report_.info, boot_dir_, config_.results_dir);
+    return write_bundle(result, report_.info, boot_dir_, config_.results_dir,
+                        result.hang ? hang_folder() : std::filesystem::path());
 }
 
 }  // namespace hotplug

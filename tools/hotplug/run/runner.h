@@ -16,6 +16,7 @@
 #include "hotplug/judge/leak.h"
 #include "hotplug/judge/quarantine.h"
 #include "hotplug/judge/verdict.h"
+#include "hotplug/run/hang_examiner.h"
 #include "hotplug/run/progress.h"
 #include "hotplug/run/testbed.h"
 #include "hotplug/scenario/catalogue.h"
@@ -31,7 +32,8 @@ struct RunnerConfig {
     /// Called before the first row and after each one with what there is so far and the number of
     /// rows that there will be. A failure ends the run.
     std::function<hp::Result<void>(const RunReport&, size_t planned)> keep = {};
-    bool fail_on_skip = false;  ///< a row that was skipped fails the run
+    HangExaminer examiner = {};  ///< by itself it looks at nothing
+    bool fail_on_skip = false;   ///< a row that was skipped fails the run
     Quarantine quarantine = {};
     /// How long a guest is watched after its last row: what a work item or an RCU callback does
     /// late, no event tells.
@@ -81,7 +83,11 @@ private:
     /// Ends it and keeps its log: a bundle may want it.
     void give_up_guest();
     RowResult run_row(const Row& row);
+    /// Looks into the guest of a row that hangs, unless all that failed so far is known to fail.
+    void examine(RowResult& result, const std::string& hang);
     hp::Result<std::string> keep_bundle(const RowResult& result);
+    /// What examine() leaves of the row.
+    std::filesystem::path hang_folder() const { return config_.results_dir / "hang"; }
     hp::Result<void> keep_report(size_t planned) const;
     /// What the run as a whole has against it.
     void conclude();

@@ -54,6 +54,8 @@ struct Flaws {
     std::vector<std::string> kmemleak;
     std::string says;           ///< printed by each program
     bool output_cut = false;    ///< and it was not all that it printed
+    std::string blocked;        ///< the list of tasks in state D, as the guest gives it
+    std::string dump_fails;     ///< why the guest's memory cannot be dumped
     bool lockdep = false;       ///< the kernel has CONFIG_LOCKDEP
     bool lockdep_off = false;   ///< but it has switched itself off
     bool lockdep_mute = false;  ///< nor does it say so
@@ -137,6 +139,11 @@ public:
             shrunk.status = flaws_.shrink_fails ? 1 : 0;
             shrunk.err = "sh: write error";
             return shrunk;
+        }
+        if (argv.back().find("/proc/[0-9]*/task") != std::string::npos) {
+            RunResult list;
+            list.out = flaws_.blocked;
+            return flaws_.silent ? hp::fail("no answer") : hp::Result<RunResult>(list);
         }
         ran.push_back(argv);
         if (flaws_.silent && argv.front() == "true") {
@@ -296,6 +303,19 @@ public:
     }
     hp::Result<void> wait_kernel_text(size_t, const std::string& text, Deadline) override {
         return hp::fail("waited for the kernel log line '" + text + "'");
+    }
+
+    hp::Result<MemoryDump> dump_memory(const std::filesystem::path& file,
+                                       const MemoryDumpLimits&) override {
+        if (!flaws_.dump_fails.empty()) {
+            return hp::fail(flaws_.dump_fails);
+        }
+        std::ofstream(file) << "KDUMP";
+        return MemoryDump{};
+    }
+    hp::Result<std::string> blocked_tasks_by_console() override {
+        return flaws_.silent ? hp::Result<std::string>("task:sh state:D\n")
+                             : hp::fail("not asked for");
     }
 
     /// The kernel says it, so much later.
@@ -846,6 +866,123 @@ TEST_F(RunnerTest, BundleHoldsWhatAReplayNeeds) {
          {"console.log", "dmesg.txt", "scenario.json", "replay.json", "row.json", "README"}) {
         EXPECT_TRUE(std::filesystem::exists(bundle / file)) << file;
     }
+}
+
+class HangTest : public RunnerTest {
+protected:
+    /// What stands in for scripts/guest/blocked-tasks.
+    void script(const std::string& text) {
+        tree_.file("script", "#!/bin/sh\n" + text);
+        std::filesystem::permissions(results_ / "script", std::filesystem::perms::owner_all);
+    }
+    RowResult run_with(DumpOf of, unsigned kept = 3) {
+        RunnerConfig made = config();
+        made.examiner = HangExaminer(
+            {.dump = of, .kept = kept, .script = results_ / "script", .kernel = "bzImage"});
+        Runner runner(factory_, progress_, std::move(made));
+        const std::vector<Row> rows = {{&scenario_, nullptr, 0}};
+        return runner.run(rows, {}).rows.at(0);
+    }
+    static std::string text_of(const std::filesystem::path& file) {
+        std::ifstream in(file);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+};
+
+TEST_F(HangTest, MemoryOfAGuestThatHangsIsReadAndKept) {
+    script("printf 'head\\n* a waits for b\\nstack\\n' >$1/tasks.txt; echo \"$2 $3\" >$1/open");
+    factory_.flaws.stuck = true;
+    const RowResult row = run_with(DumpOf::hangs);
+    ASSERT_TRUE(row.hang);
+    EXPECT_EQ(row.hang->reason, "the removal has not returned: still there");
+    EXPECT_EQ(row.hang->blocked, std::vector<std::string>{"a waits for b"});
+    EXPECT_EQ(row.hang->note, "");
+    const std::filesystem::path bundle = row.bundle;
+    EXPECT_EQ(text_of(bundle / "vmcore"), "KDUMP");
+    const std::string readme = text_of(bundle / "README");
+    EXPECT_NE(readme.find("It hung: the removal has not returned"), std::string::npos) << readme;
+    EXPECT_NE(readme.find("bzImage 7.3.4"), std::string::npos) << readme;
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
+    const auto lines = explain(row);
+    EXPECT_EQ(lines.back(), "  a waits for b");
+}
+
+TEST_F(HangTest, LooksOnlyWhereItIsTold) {
+    script("touch $1/tasks.txt");
+    EXPECT_FALSE(run_with(DumpOf::hangs).hang) << "nothing failed";
+    factory_.flaws.kfd_broken = true;
+    EXPECT_FALSE(run_with(DumpOf::hangs).hang) << "nothing hangs";
+    EXPECT_EQ(run_with(DumpOf::failures).hang->reason, "it does not hang");
+    factory_.flaws.stuck = true;
+    EXPECT_FALSE(run_with(DumpOf::none).hang);
+}
+
+TEST_F(HangTest, HangThatIsKnownLeavesNothing) {
+    script("touch $1/tasks.txt");
+    scenario_.checks = {Check::removed};
+    scenario_.steps.pop_back();  // the recovery
+    scenario_.steps.pop_back();  // kfd_usable
+    factory_.flaws.stuck = true;
+    expected_ = ExpectedFailures({{"s", Check::removed, "known", {"still there"}}});
+    EXPECT_FALSE(run_with(DumpOf::hangs).hang);
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
+}
+
+TEST_F(HangTest, GuestIsAskedWhereItsMemoryCannotBeRead) {
+    script("echo 'error: no drgn' >&2; exit 1");
+    factory_.flaws.stuck = true;
+    factory_.flaws.blocked = "= sh (104)\n[<0>] pci_stop+0x1/0x2\n[<0>] remove_store+0x3/0x4\n";
+    RowResult row = run_with(DumpOf::hangs);
+    ASSERT_TRUE(row.hang);
+    EXPECT_NE(row.hang->note.find("error: no drgn"), std::string::npos) << row.hang->note;
+    EXPECT_EQ(
+        row.hang->blocked,
+        std::vector<std::string>{"sh (104) is blocked in pci_stop+0x1/0x2 < remove_store+0x3/0x4"});
+    EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(row.bundle) / "vmcore"))
+        << "somebody else can read it";
+
+    factory_.flaws.dump_fails = "no room";
+    row = run_with(DumpOf::hangs);
+    EXPECT_EQ(row.hang->note, "no room");
+    EXPECT_EQ(row.hang->blocked.size(), 1U);
+}
+
+TEST_F(HangTest, SilentGuestIsAskedOnItsConsole) {
+    factory_.flaws.lose_fails = factory_.flaws.silent = true;
+    factory_.flaws.dump_fails = "QEMU ended";
+    const RowResult row = run_with(DumpOf::hangs);
+    ASSERT_TRUE(row.hang);
+    EXPECT_EQ(row.hang->reason, "the guest does not answer");
+    EXPECT_NE(text_of(std::filesystem::path(row.bundle) / "tasks.txt").find("task:sh state:D"),
+              std::string::npos);
+}
+
+TEST_F(HangTest, DumpsBeyondTheirNumberAreReadAndNotKept) {
+    script("echo '* a waits' >$1/tasks.txt");
+    factory_.flaws.stuck = true;
+    const RowResult row = run_with(DumpOf::hangs, 0);
+    EXPECT_EQ(row.hang->blocked.size(), 1U);
+    EXPECT_NE(row.hang->note.find("--keep-dumps"), std::string::npos) << row.hang->note;
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(row.bundle) / "vmcore"));
+}
+
+TEST_F(HangTest, WhatTheKernelCallsHungIsAHangAndATaskThatStaysBlockedIsOne) {
+    script("touch $1/tasks.txt");
+    factory_.flaws.complaint = "INFO: task cs:104 blocked for more than 120 seconds.";
+    EXPECT_EQ(run_with(DumpOf::hangs).hang->reason, "hung task: cs");
+    factory_.flaws.complaint.clear();
+    factory_.flaws.blocked = "= sh (104)\n[<0>] pci_stop+0x1/0x2\n";
+    EXPECT_FALSE(run_with(DumpOf::hangs).hang) << "where nothing fails, nobody looks";
+    factory_.flaws.kfd_broken = true;
+    EXPECT_EQ(run_with(DumpOf::hangs).hang->reason, "sh (104) is blocked in pci_stop+0x1/0x2");
+}
+
+TEST_F(HangTest, StepThatDoesNotReturnInItsTimeIsAHang) {
+    script("touch $1/tasks.txt");
+    scenario_.steps = {WaitStep{"never", std::chrono::milliseconds(0)}};
+    scenario_.checks = {};
+    EXPECT_EQ(run_with(DumpOf::hangs).hang->reason,
+              fmt::format("'{}' has not returned", describe(scenario_.steps[0])));
 }
 
 TEST_F(RunnerTest, GuestThatDoesNotBootIsAHarnessError) {

@@ -14,6 +14,7 @@
 #include "hotplug/base/deadline.h"
 #include "hotplug/guest/agent_client.h"
 #include "hotplug/guest/guest_state.h"
+#include "hotplug/machine/memory_dump.h"
 #include "hotplug/run/guest_facts.h"
 #include "hotplug/values/accesses.h"
 #include "hotplug/values/loss_options.h"
@@ -64,6 +65,13 @@ public:
     virtual std::vector<KernelLine> kernel_log(size_t from) = 0;
     virtual hp::Result<void> wait_kernel_text(size_t from, const std::string& text,
                                               Deadline deadline) = 0;
+
+    /// Into `file`; the guest goes on afterwards.
+    virtual hp::Result<MemoryDump> dump_memory(const std::filesystem::path& file,
+                                               const MemoryDumpLimits& limits) = 0;
+    /// The tasks in state D with their stacks, asked for on the console: for a guest whose agent
+    /// does not answer.
+    virtual hp::Result<std::string> blocked_tasks_by_console() = 0;
 };
 
 /// Boots guests, one after the other.
