@@ -9,7 +9,7 @@ RESULTS  ?= results
 export JOBS SETUP
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run check bench shell list clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,7 +30,11 @@ fuzzers: ## libFuzzer targets
 	@scripts/setup fuzzers
 	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON
 
-run: ## watch a real amdgpu lose an emulated MI300X, on the stock kernel and with the series (ROWS="surprise drm": not the flagship matrix)
+run: ## watch a real amdgpu lose an emulated MI300X, on Debian's own kernel and with the series (ROWS="surprise drm": not the flagship matrix)
+	@scripts/setup programs guest
+	@scripts/run $(O) $(RESULTS) $(ROWS)
+
+compare: ## the same with both kernels built here, of one configuration: what README's table is made of
 	@scripts/setup programs guest
 	@scripts/compare $(O) $(RESULTS) $(ROWS)
 

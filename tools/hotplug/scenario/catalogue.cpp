@@ -155,29 +155,33 @@ std::vector<std::string> ScenarioCatalogue::words() const {
 hp::Result<std::vector<Row>> ScenarioCatalogue::select(std::span<const std::string> wanted,
                                                        std::optional<unsigned> cycles,
                                                        uint64_t seed) const {
-    std::vector<Row> rows;
-    std::set<std::string> used;
+    // The rows of each word, that nobody named before it.
+    std::vector<std::vector<Row>> rows_of_word(wanted.size());
+    std::vector<bool> used(wanted.size(), false);
     for (const Scenario& scenario : scenarios_) {
         for (const Row& row : rows_of(scenario, cycles, seed)) {
-            bool selected = false;
-            for (const std::string& word : wanted) {
-                if (selects(word, row)) {
-                    selected = true;
-                    used.insert(word);
+            bool taken = false;
+            for (size_t i = 0; i < wanted.size(); ++i) {
+                if (!selects(wanted[i], row)) {
+                    continue;
                 }
-            }
-            if (selected) {
-                rows.push_back(row);
+                used[i] = true;
+                if (!taken) {
+                    rows_of_word[i].push_back(row);
+                    taken = true;
+                }
             }
         }
     }
-    for (const std::string& word : wanted) {
-        if (!used.contains(word)) {
-            const std::string meant = hp::nearest(word, words());
+    std::vector<Row> rows;
+    for (size_t i = 0; i < wanted.size(); ++i) {
+        if (!used[i]) {
+            const std::string meant = hp::nearest(wanted[i], words());
             return hp::fail(fmt::format(
-                "'{}' is no row, scenario or tag: {}", word,
+                "'{}' is no row, scenario or tag: {}", wanted[i],
                 meant.empty() ? "hpctl list shows them" : fmt::format("did you mean {}?", meant)));
         }
+        rows.insert(rows.end(), rows_of_word[i].begin(), rows_of_word[i].end());
     }
     return rows;
 }

@@ -56,8 +56,9 @@ public:
 
     const std::vector<Scenario>& scenarios() const { return scenarios_; }
 
-    /// Rows for `wanted`: row ids, scenario ids or tags; in the catalogue's order, each once.
-    /// `cycles` replaces the scenarios' own number. A word that selects nothing is an error.
+    /// Rows for `wanted`: row ids, scenario ids or tags. Each row once, in the order of the first
+    /// word that names it; the rows of one word are in the catalogue's order. `cycles` replaces the
+    /// scenarios' own number. A word that selects nothing is an error.
     hp::Result<std::vector<Row>> select(std::span<const std::string> wanted,
                                         std::optional<unsigned> cycles, uint64_t seed = 0) const;
 

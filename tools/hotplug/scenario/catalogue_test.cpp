@@ -51,7 +51,9 @@ TEST(ScenarioCatalogue, SelectsByTagIdVariantAndCycle) {
     EXPECT_EQ(selected({"flagship"}), (Ids{"one", "two/idle", "two/busy"}));
     EXPECT_EQ(selected({"two"}), (Ids{"two/idle", "two/busy", "two/extra"}));
     EXPECT_EQ(selected({"more"}), (Ids{"two/extra"})) << "its own tags stand for the scenario's";
-    EXPECT_EQ(selected({"two/busy", "one", "smoke"}), (Ids{"one", "two/busy"})) << "each row once";
+    EXPECT_EQ(selected({"two/busy", "one", "smoke"}), (Ids{"two/busy", "one"})) << "each row once";
+    EXPECT_EQ(selected({"two/busy", "flagship"}), (Ids{"two/busy", "one", "two/idle"}))
+        << "in the order of the words";
     EXPECT_EQ(selected({"soak"}), (Ids{"soak/1", "soak/2"}));
     EXPECT_EQ(selected({"soak"}, 3), (Ids{"soak/1", "soak/2", "soak/3"}));
     EXPECT_EQ(selected({"soak/2"}), (Ids{"soak/2"}));
