@@ -12,7 +12,7 @@ from patchseries import proof
 from patchseries.patch import SeriesError
 
 COMPARISON = "Documentation/harness/compare.json"
-RENEW = "run `make run`, then `scripts/readme-table build results/compare.json`"
+RENEW = "run `make compare`, then `scripts/readme-table build results/compare.json`"
 # The head of a table of both kernels, in a letter.
 HEAD = re.compile(r"^ .*\bstock\b.* {2,}.*\bseries\b", re.M)
 
