@@ -26,14 +26,17 @@ struct Place {
     const char* variable;
     Half half;
     const char* path;
+    /// Below PREFIX, where it is not in its place of the half.
+    const char* in_prefix;
 };
 
 constexpr Place places[] = {
-    {Part::emulator, "emulator", "HP_EMULATOR", Half::built, "gpu-emu/cli/amdgpu-emu"},
-    {Part::guest_programs, "programs for the guest", "HP_TOOLS", Half::built, ""},
-    {Part::scenarios, "scenarios", "HP_SCENARIOS", Half::text, "tools/hotplug/scenarios"},
+    {Part::emulator, "emulator", "HP_EMULATOR", Half::built, "gpu-emu/cli/amdgpu-emu",
+     "bin/amdgpu-emu"},
+    {Part::guest_programs, "programs for the guest", "HP_TOOLS", Half::built, "", nullptr},
+    {Part::scenarios, "scenarios", "HP_SCENARIOS", Half::text, "tools/hotplug/scenarios", nullptr},
     {Part::image_script, "script for guest images", "HP_IMAGE_SCRIPT", Half::text,
-     "scripts/guest/image"},
+     "scripts/guest/image", nullptr},
 };
 
 /// The folder that cmake was given, tools/ of the source tree; empty: `folder` is no build folder.
@@ -56,6 +59,7 @@ Parts::Parts(const fs::path& program) {
         text_ = source.parent_path();
         built_ = top;
     } else {
+        prefix_ = top;
         text_ = top / "share/amdgpu-hotplug";
         built_ = top / "libexec/amdgpu-hotplug";
     }
@@ -71,15 +75,27 @@ hp::Result<fs::path> Parts::find(Part part) const {
     const Place& place = *std::find_if(std::begin(places), std::end(places),
                                        [&](const Place& each) { return each.part == part; });
     const char* named = std::getenv(place.variable);
-    const fs::path path = named && *named
-                              ? fs::absolute(named)
-                              : (place.half == Half::text ? text_ : built_) / place.path;
+    fs::path path = (place.half == Half::text ? text_ : built_) / place.path;
+    if (named && *named) {
+        path = fs::absolute(named);
+    } else if (!prefix_.empty() && place.in_prefix) {
+        path = prefix_ / place.in_prefix;
+    }
     std::error_code error;
     if (!fs::exists(path, error)) {
         return hp::fail(fmt::format("no {}: there is no {}; build or install it, or name it by ${}",
                                     place.what, path.string(), place.variable));
     }
     return path;
+}
+
+bool Parts::installed(const fs::path& path) const {
+    if (prefix_.empty()) {
+        return false;
+    }
+    std::error_code error;
+    const fs::path below = fs::weakly_canonical(path, error).lexically_relative(text_);
+    return !error && !below.empty() && *below.begin() != "..";
 }
 
 }  // namespace hotplug

@@ -18,7 +18,8 @@ enum class Part {
 };
 
 /// An installed tree has the halves of a checkout, what is text below PREFIX/share/amdgpu-hotplug
-/// and what was built below PREFIX/libexec/amdgpu-hotplug, and in them each part in its place.
+/// and what was built below PREFIX/libexec/amdgpu-hotplug, and in them each part in its place, but
+/// for the programs of PREFIX/bin. tools/install.cmake puts them there.
 class Parts {
 public:
     /// `program`: absolute, without symbolic links; BUILD/FOLDER/NAME or PREFIX/bin/NAME.
@@ -29,7 +30,11 @@ public:
     /// the program. Fails with the path and the variable when nothing is there.
     hp::Result<std::filesystem::path> find(Part part) const;
 
+    /// It belongs to an installed tree, where nothing is to be written.
+    bool installed(const std::filesystem::path& path) const;
+
 private:
+    std::filesystem::path prefix_;  ///< empty: it is a build folder
     std::filesystem::path text_;
     std::filesystem::path built_;
 };

@@ -56,8 +56,9 @@ TEST_F(PartsTest, InABuildFolderOutsideTheSourceTree) {
 
 TEST_F(PartsTest, Installed) {
     const fs::path text = top_ / "share/amdgpu-hotplug", built = top_ / "libexec/amdgpu-hotplug";
-    const fs::path emulator = file(built / "gpu-emu/cli/amdgpu-emu");
+    const fs::path emulator = file(top_ / "bin/amdgpu-emu");
     const fs::path image = file(text / "scripts/guest/image");
+    fs::create_directories(built);
     const fs::path scenario = file(text / "tools/hotplug/scenarios/10-probe.json");
 
     const Parts parts(top_ / "bin/hpctl");
@@ -67,8 +68,26 @@ TEST_F(PartsTest, Installed) {
     EXPECT_EQ(parts.find(Part::image_script).value(), image);
 }
 
+TEST_F(PartsTest, OnlyAnInstalledTreeIsNotToBeWritten) {
+    const fs::path text = top_ / "share/amdgpu-hotplug";
+    const fs::path scenario = file(text / "tools/hotplug/scenarios/10-probe.json");
+    const fs::path link = top_ / "link";
+    fs::create_symlink(scenario.parent_path(), link);
+
+    const Parts parts(top_ / "bin/hpctl");
+    EXPECT_TRUE(parts.installed(scenario.parent_path()));
+    EXPECT_TRUE(parts.installed(scenario.parent_path() / "expected"));  // not there yet
+    EXPECT_TRUE(parts.installed(link));
+    EXPECT_FALSE(parts.installed(top_ / "share/amdgpu-hotplug-mine"));
+    EXPECT_FALSE(parts.installed(top_ / "home/scenarios"));
+
+    file(top_ / "CMakeCache.txt",
+         "CMAKE_HOME_DIRECTORY:INTERNAL=" + (text / "tools").string() + "\n");
+    EXPECT_FALSE(Parts(top_ / "bin/hpctl").installed(scenario.parent_path()));
+}
+
 TEST_F(PartsTest, EnvironmentComesFirstUnlessItIsEmpty) {
-    const fs::path own = file(top_ / "libexec/amdgpu-hotplug/gpu-emu/cli/amdgpu-emu");
+    const fs::path own = file(top_ / "bin/amdgpu-emu");
     const fs::path other = file(top_ / "other");
     const Parts parts(top_ / "bin/hpctl");
     ::setenv("HP_EMULATOR", other.c_str(), 1);

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "hotplug/base/parts.h"
 #include "hotplug/cli/commands.h"
 #include "hotplug/cli/kernel_source.h"
 #include "hotplug/cli/version.h"
@@ -141,6 +142,18 @@ private:
     fs::path file_;
     ExpectedFailures loaded_;
 };
+
+/// Known before the first row, and not after the last one.
+hp::Result<void> allow_update(const RunOptions& options, const fs::path& scenarios) {
+    if (options.update_expected && options.expected.empty() &&
+        Parts::of_this_program().installed(scenarios)) {
+        return hp::fail(fmt::format(
+            "--update-expected: the lists in {} are installed: copy one and name the copy by "
+            "--expected",
+            (scenarios / "expected").string()));
+    }
+    return {};
+}
 
 hp::Result<std::vector<Row>> select_rows(const ScenarioCatalogue& catalogue,
                                          const RunOptions& options) {
@@ -278,6 +291,9 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     const auto rows = select_rows(*catalogue, options);
     if (!rows) {
         return tl::unexpected(rows.error());
+    }
+    if (auto allowed = allow_update(options, *folder); !allowed) {
+        return tl::unexpected(allowed.error());
     }
     auto quarantine = load_quarantine(options, *catalogue);
     if (!quarantine) {

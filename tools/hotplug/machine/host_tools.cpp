@@ -74,8 +74,10 @@ hp::Result<QemuCommand> examine(const Command& command) {
 hp::Result<QemuCommand> examine_root(const fs::path& root) {
     auto found = examine(qemu_of_root(root));
     if (!found) {
-        return hp::fail(fmt::format("the QEMU of {} cannot be used: {}; run 'make setup'",
-                                    root.string(), found.error().message));
+        return hp::fail(fmt::format(
+            "the QEMU of {} cannot be used: {}; name another Debian root by --toolroot or "
+            "$HP_TOOLROOT",
+            root.string(), found.error().message));
     }
     found->packages = root / ".packages";
     return found;
@@ -122,8 +124,8 @@ hp::Result<QemuCommand> find_qemu(const std::optional<fs::path>& toolroot) {
         return examine_root(root);
     }
     return hp::fail(fmt::format(
-        "the host's {} cannot be used: {}; run 'make setup', or name a Debian root with a newer "
-        "QEMU by --toolroot or $HP_TOOLROOT",
+        "the host's {} cannot be used: {}; name a Debian root with a newer QEMU by --toolroot or "
+        "$HP_TOOLROOT",
         qemu_name, host.error().message));
 }
 
