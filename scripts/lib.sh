@@ -22,6 +22,16 @@ say() { printf '%s\n' "--- $*" >&2; }
 # One clear line that says what to do, then a non-zero exit.
 die() { printf '%s\n' "error: $*" >&2; exit 1; }
 
+# need COMMAND[=PACKAGE]...: refuse on a host that lacks one of these commands, and say how root gets them.
+need() {
+    local each missing=() packages=()
+    for each in "$@"; do
+        command -v "${each%=*}" >/dev/null || { missing+=("${each%=*}"); packages+=("${each#*=}"); }
+    done
+    [ ${#missing[@]} -eq 0 ] ||
+        die "missing on this host: ${missing[*]}; as root: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | xargs)"
+}
+
 # need_space DIR MIB: refuse before half a build is written.
 need_space() {
     mkdir -p "$1" || die "cannot create $1: set XDG_CACHE_HOME to a writable folder"
@@ -92,7 +102,8 @@ take_from_sid() {
 private_apt_update() (
     lock apt
     local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
-    [ -r $keyring ] || die "$keyring is missing: run 'make setup' (package debian-archive-keyring)"
+    need apt-get=apt dpkg-deb=dpkg
+    [ -r $keyring ] || die "$keyring is missing; as root: apt-get install debian-archive-keyring"
     mkdir -p "$APT_STATE"/{sources,state/lists/partial,cache/archives/partial}
     : >"$APT_STATE/state/status"
     local stamp=$APT_STATE/updated
