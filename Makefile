@@ -6,10 +6,11 @@ JOBS     ?= $(shell nproc)
 CACHE    := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/amdgpu-hotplug
 O        ?= build
 RESULTS  ?= results
+PREFIX   ?= /usr/local
 export JOBS SETUP
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list install deb clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -52,6 +53,15 @@ shell: ## a guest with two emulated GPUs and a shell on its console
 
 list: tools ## the scenarios
 	@$(O)/release/hotplug/hpctl list
+
+# Under sudo nothing is built: root has another cache.
+install: $(if $(SUDO_UID),,tools) ## the programs and what they need in use, in PREFIX, /usr/local; below DESTDIR
+	@scripts/install $(O)/release $(PREFIX) $(DESTDIR)
+
+deb: ## a Debian package of these, for this host's release, in O
+	@scripts/setup programs deb
+	@scripts/build programs $(O)/release
+	@VERSION=$(VERSION) scripts/distro/deb $(O)/release $(O)
 
 clean: ## what was built in this tree
 	@rm -rf $(O) $(RESULTS)

@@ -27,6 +27,7 @@ endforeach()
 install(FILES ${top}/scripts/lib.sh DESTINATION ${text}/scripts)
 install(PROGRAMS ${top}/scripts/bisect-run ${top}/scripts/series DESTINATION ${text}/scripts)
 install(DIRECTORY ${top}/scripts/patchseries DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
+install(DIRECTORY ${top}/scripts/guestdump DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py PATTERN *.c)
 install(DIRECTORY ${top}/scripts/guest DESTINATION ${text}/scripts FILE_PERMISSIONS ${executable}
     PATTERN kconfig.d EXCLUDE
     PATTERN environment EXCLUDE)
