@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
 #include <stdexcept>
@@ -128,6 +129,17 @@ TEST_F(GpuTest, RegionsAndIdentity) {
     NoKicker other;
     const Gpu trapped(profile, {.map_vram = false, .eeprom_path = {}}, other);
     EXPECT_EQ(trapped.region_info(Region::bar0).mmap_fd, -1);
+}
+
+TEST_F(GpuTest, ABoardWithASerialNumberTellsPci) {
+    Profile numbered = profile;
+    numbered.serial = 0xe01;
+    NoKicker other;
+    Gpu board(numbered, {}, other);
+    std::array<uint32_t, 3> capability{};
+    board.read(Region::config, 0x110, std::as_writable_bytes(std::span(capability)));
+    EXPECT_EQ(capability, (std::array<uint32_t, 3>{0x00010003, 0xe01, 0}));
+    EXPECT_EQ(get(Region::config, 0x110), 0u) << "one without has no such capability";
 }
 
 TEST_F(GpuTest, SmuResetsOneSdmaInstance) {

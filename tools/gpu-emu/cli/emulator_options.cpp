@@ -3,12 +3,15 @@
 // Thread: one; start-up.
 #include "gpu-emu/cli/emulator_options.h"
 
+#include <fmt/format.h>
+
 #include <bit>
 #include <chrono>
 #include <stdexcept>
 
 #include "gpu-emu/peers/switch_port.h"
 #include "gpu-emu/profiles/profile.h"
+#include "lib/serial_number.h"
 
 namespace gpuemu {
 namespace {
@@ -62,6 +65,17 @@ Profile chosen_profile(const EmulatorOptions& options) {
         }
         profile.vram_bytes = *options.vram_mib << 20;
     }
+    if (!options.serial.empty()) {
+        const auto serial = hp::parse_serial(options.serial);
+        if (!serial) {
+            throw std::runtime_error("--serial: " + serial.error().message);
+        }
+        if (options.black_hole) {
+            throw std::runtime_error("--serial is for GPUs");
+        }
+        profile.serial = *serial;
+        profile.product.serial = fmt::format("{:016X}", *serial);
+    }
     seat(profile, options);
     return profile;
 }
@@ -82,6 +96,10 @@ void declare(CLI::App& app, EmulatorOptions& options) {
         ->check(CLI::IsMember({"mapped", "trapped"}))
         ->capture_default_str();
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
+    app.add_option(
+        "--serial", options.serial,
+        "serial number of the board, up to 64 bits: its Device Serial Number on PCI, the "
+        "driver's unique_id and serial_number");
     app.add_option("--hive", options.hive,
                    "directory where the GPUs of an XGMI hive meet, for a profile with a hive");
     app.add_option("--switch", options.pcie_switch,

@@ -24,6 +24,7 @@ struct EmulatorOptions {
     std::string vram_bar = "mapped";
     std::optional<uint64_t> vram_mib;
     std::optional<uint16_t> device_id;
+    std::string serial;  // empty: none
     std::optional<unsigned> node;
     uint64_t spin_us = 0;
     uint64_t reset_ms = Gpu::default_reset_time.count();

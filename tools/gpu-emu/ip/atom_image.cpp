@@ -268,7 +268,8 @@ std::vector<std::byte> build_pf2vf(const Profile& profile) {
     block.put(pf2vf_size, static_cast<uint32_t>(bytes));
     block.put(version_offset, uint32_t{2});  // AMD_SRIOV_MSG_FW_VRAM_PF2VF_VER
     block.put(feature_flags_offset, feature_ras_caps);
-    block.put(uuid_offset, uint64_t{profile.device_id} << 48 | 1);
+    block.put(uuid_offset,
+              profile.serial != 0 ? profile.serial : uint64_t{profile.device_id} << 48 | 1);
     block.put(atomics_offset, atomic_completer_32_and_64);
     block.put(ras_en_caps_offset,
               block_umc | block_sdma | block_gfx | block_mmhub | poison_propogation_mode);

@@ -133,5 +133,13 @@ TEST(Pf2Vf, ChecksumAndCapabilities) {
     EXPECT_NE(at<uint64_t>(block, 204) & 1, 0u);
 }
 
+TEST(Pf2Vf, TheUniqueIdIsTheBoards) {
+    Profile profile = *find_profile("mi300x-vf");
+    const auto nameless = at<uint64_t>(build_pf2vf(profile), 92);
+    EXPECT_NE(nameless, 0u) << "the driver would report none";
+    profile.serial = 0xe01;
+    EXPECT_EQ(at<uint64_t>(build_pf2vf(profile), 92), 0xe01u);
+}
+
 }  // namespace
 }  // namespace gpuemu

@@ -216,6 +216,9 @@ bool Smu::export_metrics() {
     for (const IpInstance* xcc : context_.profile.working(HwId::GC)) {
         metrics.GfxclkFrequency[xcc->instance] = q10(min_gfx_mhz);
     }
+    // The driver's unique_id is that of AID 0.
+    std::ranges::fill_n(metrics.PublicSerialNumber_AID, context_.profile.aids(),
+                        context_.profile.serial);
     metrics.PCIeLinkSpeed = 4;
     metrics.PCIeLinkWidth = 16;
     return write_table(PPSMC_MSG_GetMetricsTable, std::as_writable_bytes(std::span(&metrics, 1)));

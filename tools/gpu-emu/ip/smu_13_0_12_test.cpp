@@ -24,6 +24,7 @@ constexpr uint32_t ok = 1, failed = 0xff;
 Profile long_names() {
     Profile profile = *find_profile("mi350x");
     profile.product.serial = std::string(30, 'S');
+    profile.serial = 0xe01;
     return profile;
 }
 
@@ -112,6 +113,7 @@ TEST_F(Smu13_0_12Test, StaticTableIsThePowerPlayTableAndTheFru) {
     send(0x32);
     EXPECT_EQ(memory.get<uint32_t>(table + 176), result << 10);  // MinGfxclkFrequency
     EXPECT_EQ(memory.get<uint32_t>(table + 180), 1200u << 10);   // FclkFrequencyTable[0]
+    EXPECT_EQ(memory.get<uint64_t>(table + 276), 0xe01u);        // PublicSerialNumber_AID[0]
     EXPECT_EQ(memory.get<uint32_t>(table + 372), 16u << 10);     // MaxXgmiWidth
     EXPECT_EQ(memory.get<uint32_t>(table + 380), 54000u) << "the driver warns of a board without";
     EXPECT_EQ(memory.get<uint32_t>(table + 396), 0u) << "PPT1Max";

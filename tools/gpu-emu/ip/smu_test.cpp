@@ -18,6 +18,12 @@ namespace mp = mp_13_0_6;
 constexpr uint64_t table = 0x20000;
 constexpr uint32_t ok = 1, failed = 0xff, unknown_command = 0xfe;
 
+Profile numbered() {
+    Profile profile = *find_profile("mi300x");
+    profile.serial = 0xe01;
+    return profile;
+}
+
 class SmuTest : public testing::Test {
 protected:
     SmuTest() {
@@ -50,7 +56,7 @@ protected:
     }
     uint8_t i2c_byte(unsigned index) const { return memory.get<uint8_t>(table + 4 + 2 * index); }
 
-    const Profile& profile = *find_profile("mi300x");
+    const Profile profile = numbered();
     RegisterFile registers{2u << 20};
     TestMemory memory;
     RecordingSink sink;
@@ -103,6 +109,7 @@ TEST_F(SmuTest, MetricsAreFilledAndCounted) {
     EXPECT_EQ(memory.get<uint32_t>(table + 1020), 2100u << 10);  // MaxGfxclkFrequency
     EXPECT_EQ(memory.get<uint32_t>(table + 1028), 1200u << 10);  // FclkFrequencyTable[0]
     EXPECT_EQ(memory.get<uint32_t>(table + 1132), 16u);          // XgmiWidth
+    EXPECT_EQ(memory.get<uint64_t>(table + 1404), 0xe01u);       // PublicSerialNumber_AID[0]
     ASSERT_EQ(send(0x9), ok);
     EXPECT_GT(memory.get<uint32_t>(table), first);
 }

@@ -17,6 +17,7 @@ constexpr unsigned msi_cap = 0xa0;
 constexpr unsigned vsec_cap = PCI_CFG_SPACE_SIZE;  // the extended space begins here
 
 constexpr uint32_t vsec_length = 0x10;
+constexpr unsigned dsn_cap = vsec_cap + vsec_length;
 
 constexpr uint32_t d3hot = 3;  // of PMCSR's PowerState
 
@@ -169,10 +170,17 @@ void ConfigSpace::reset() {
     set(msi_cap + PCI_MSI_ADDRESS_HI, 4, 0, 0xffffffff);
     set(msi_cap + PCI_MSI_DATA_64, 2, 0, 0xffff);
 
-    // One extended capability, vendor-specific as the hardware has: amdgpu_device_resize_fb_bar()
-    // takes a space without one for unreachable and says so in the log.
-    set(vsec_cap, 4, PCI_EXT_CAP_ID_VNDR | 1u << 16);
+    // One extended capability in any case, vendor-specific as the hardware has:
+    // amdgpu_device_resize_fb_bar() takes a space without one for unreachable and says so in the
+    // log.
+    const uint32_t behind_vsec = identity_.serial != 0 ? dsn_cap : 0;
+    set(vsec_cap, 4, PCI_EXT_CAP_ID_VNDR | 1u << 16 | behind_vsec << 20);
     set(vsec_cap + PCI_VNDR_HEADER, 4, 1u | 1u << 16 | vsec_length << 20);
+    if (identity_.serial != 0) {
+        set(dsn_cap, 4, PCI_EXT_CAP_ID_DSN | 1u << 16);
+        set(dsn_cap + 4, 4, static_cast<uint32_t>(identity_.serial));
+        set(dsn_cap + 8, 4, static_cast<uint32_t>(identity_.serial >> 32));
+    }
 }
 
 bool ConfigSpace::memory_enabled() const {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the 4 KiB configuration space of a PCI Express endpoint: header with self-sizing BARs,
-// power management, PCI Express (gen 4 x16, function-level reset), MSI (64 bit, one vector) and one
-// vendor-specific extended capability. Thread: device loop only. Does not model: MSI-X (stock QEMU
-// aborts when such a vfio-user device is unplugged), AER, that a function in D3hot does not answer
-// (PMCSR's PowerState can be written and read).
+// power management, PCI Express (gen 4 x16, function-level reset), MSI (64 bit, one vector), one
+// vendor-specific extended capability and, on request, a Device Serial Number. Thread: device loop
+// only. Does not model: MSI-X (stock QEMU aborts when such a vfio-user device is unplugged), AER,
+// that a function in D3hot does not answer (PMCSR's PowerState can be written and read).
 #pragma once
 
 #include <array>
@@ -24,6 +24,7 @@ public:
         uint16_t subsystem_vendor = 0, subsystem = 0;
         uint8_t revision = 0;
         uint32_t class_code = 0;  // base class, sub-class, interface: 24 bits
+        uint64_t serial = 0;      // Device Serial Number; 0: there is no such capability
     };
 
     /// `on_flr` is called when the host starts a function-level reset, after that has reset this

@@ -116,6 +116,23 @@ TEST_F(ConfigSpaceTest, ExtendedSpaceHoldsOneVendorCapability) {
     EXPECT_EQ(get(0x104, 4) >> 20, 0x10u) << "its length";
 }
 
+TEST_F(ConfigSpaceTest, DeviceSerialNumberFollowsTheVendorCapability) {
+    ConfigSpace::Identity numbered = gpu_identity;
+    numbered.serial = 0x0123456789abcdef;
+    space = ConfigSpace(numbered);
+    const auto check = [this] {
+        const uint32_t at = get(0x100, 4) >> 20;
+        ASSERT_GE(at, 0x110u) << "behind the vendor's";
+        EXPECT_EQ(get(at, 4), 0x00010003u) << "Device Serial Number, version 1, the last one";
+        EXPECT_EQ(get(at + 4, 4), 0x89abcdefu);
+        EXPECT_EQ(get(at + 8, 4), 0x01234567u);
+    };
+    check();
+    put(0x114, 4, 0);
+    space.reset();
+    check();
+}
+
 TEST_F(ConfigSpaceTest, BarsReportTheirSizes) {
     space.set_bar(0, 1ull << 33, true, true);
     space.set_bar(2, 2u << 20, true, true);

@@ -77,6 +77,9 @@ struct Profile {
     HiveSeat hive{};                // the node is the board's, not the table's
     GcInfo gc{};
     ProductInfo product;
+    /// What tells this board from others of its kind, on PCI (Device Serial Number) and in what the
+    /// firmware says of it; the board's, not the table's. 0: it has none.
+    uint64_t serial = 0;
     std::vector<IpInstance> ips;
     std::vector<HarvestedIp> harvested;
 
