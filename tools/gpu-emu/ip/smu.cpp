@@ -217,8 +217,9 @@ bool Smu::export_metrics() {
         metrics.GfxclkFrequency[xcc->instance] = q10(min_gfx_mhz);
     }
     // The driver's unique_id is that of AID 0.
-    std::ranges::fill_n(metrics.PublicSerialNumber_AID, context_.profile.aids(),
-                        context_.profile.serial);
+    for (unsigned aid = 0; aid < context_.profile.aids(); ++aid) {
+        metrics.PublicSerialNumber_AID[aid] = context_.profile.serial;
+    }
     metrics.PCIeLinkSpeed = 4;
     metrics.PCIeLinkWidth = 16;
     return write_table(PPSMC_MSG_GetMetricsTable, std::as_writable_bytes(std::span(&metrics, 1)));

@@ -196,8 +196,9 @@ bool Smu13_0_12::write_static_metrics() {
         metrics.LclkFrequencyTable[level] = q10(600 + 100 * level);
     }
     // The driver's unique_id is that of AID 0.
-    std::ranges::fill_n(metrics.PublicSerialNumber_AID, context().profile.aids(),
-                        context().profile.serial);
+    for (unsigned aid = 0; aid < context().profile.aids(); ++aid) {
+        metrics.PublicSerialNumber_AID[aid] = context().profile.serial;
+    }
     metrics.MaxXgmiWidth = q10(xgmi_width);
     metrics.MaxXgmiBitrate = q10(xgmi_gigabits);
     metrics.InputTelemetryVoltageInmV = board_millivolts;
