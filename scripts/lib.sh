@@ -24,12 +24,12 @@ die() { printf '%s\n' "error: $*" >&2; exit 1; }
 
 # need COMMAND[=PACKAGE]...: refuse on a host that lacks one of these commands, and say how root gets them.
 need() {
-    local each missing=() packages=()
+    local each absent=() packages=()
     for each in "$@"; do
-        command -v "${each%=*}" >/dev/null || { missing+=("${each%=*}"); packages+=("${each#*=}"); }
+        command -v "${each%=*}" >/dev/null || { absent+=("${each%=*}"); packages+=("${each#*=}"); }
     done
-    [ ${#missing[@]} -eq 0 ] ||
-        die "missing on this host: ${missing[*]}; as root: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | xargs)"
+    [ ${#absent[@]} -eq 0 ] ||
+        die "missing on this host: ${absent[*]}; as root: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | xargs)"
 }
 
 # need_space DIR MIB: refuse before half a build is written.
