@@ -25,6 +25,7 @@ nlohmann::ordered_json to_json(const Row& row) {
             {"scenario", scenario.id},
             {"tags", row.tags()},
             {"description", scenario.description},
+            {"reports", scenario.reports},
             {"file", scenario.file},
             {"cycles", scenario.cycles},
             {"fresh_boot", scenario.fresh_boot},
@@ -35,6 +36,13 @@ nlohmann::ordered_json to_json(const Row& row) {
               {"profiles", needed.profiles},
               {"switch", needed.behind_switch}}},
             {"checks", checks}};
+}
+
+/// What it does, and whose reports it follows.
+std::vector<std::string> what_it_is(const Scenario& scenario) {
+    std::vector<std::string> words = {scenario.description};
+    words.insert(words.end(), scenario.reports.begin(), scenario.reports.end());
+    return words;
 }
 
 }  // namespace
@@ -71,7 +79,8 @@ hp::Result<CommandStatus> list_command(const ListOptions& options) {
     }
     for (const Row& row : *rows) {
         fmt::print("{:<32} {:<24} {}\n", row.expected_key(),
-                   fmt::format("{}", fmt::join(row.tags(), ",")), row.scenario->description);
+                   fmt::format("{}", fmt::join(row.tags(), ",")),
+                   fmt::join(what_it_is(*row.scenario), " "));
     }
     return exit_pass;
 }

@@ -311,5 +311,23 @@ TEST(ScenarioCatalogue, ShippedScenariosAreWellFormedAndHaveTheFlagshipRows) {
                               "surprise/drm", "silent-death/drm", "hang/drm"}));
 }
 
+TEST(ScenarioCatalogue, RowsOfReportsAreThoseThatHaveALink) {
+    const auto loaded = ScenarioCatalogue::load(std::filesystem::path(HP_SOURCE_SCENARIOS));
+    ASSERT_TRUE(loaded) << loaded.error().message;
+    const auto reports = loaded->select(Ids{"report"}, std::nullopt);
+    ASSERT_TRUE(reports) << reports.error().message;
+    std::set<std::string> tagged;
+    for (const Row& row : *reports) {
+        tagged.insert(row.scenario->id);
+    }
+    std::set<std::string> linked;
+    for (const Scenario& scenario : loaded->scenarios()) {
+        if (!scenario.reports.empty()) {
+            linked.insert(scenario.id);
+        }
+    }
+    EXPECT_EQ(tagged, linked);
+}
+
 }  // namespace
 }  // namespace hotplug

@@ -31,6 +31,17 @@ Kind<std::string> kernel_option_kind() {
             }};
 }
 
+Kind<std::string> link_kind() {
+    return {{{"type", "string"}, {"pattern", "^https://[^ ]+$"}}, [](const Node& node) {
+                const std::string link = node.text();
+                if (!link.starts_with("https://") || link.find(' ') != std::string::npos ||
+                    link == "https://") {
+                    node.refuse("no link: write https://HOST/PATH");
+                }
+                return link;
+            }};
+}
+
 const Object<Requirements>& requirements_object() {
     static const Object<Requirements> object = {
         .members = {may("gpus", &Requirements::gpus, integer_kind(1, 8), "how many (2)"),
@@ -131,6 +142,8 @@ const Object<Scenario>& scenario_object() {
                     needs("description", &Scenario::description, text_kind(),
                           "completes \"This scenario ...\""),
                     may("tags", &Scenario::tags, tags_kind(), "sets for hpctl run TAG"),
+                    may("reports", &Scenario::reports, list_kind(link_kind()),
+                        "links to what users reported, which the rows do again"),
                     may("requires", &Scenario::requires_, requirements_object().kind(),
                         "the row is skipped where this is not so"),
                     may("setup", &Scenario::setup, list_kind(step_kind()),

@@ -15,6 +15,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
 // A comment.
 {
     "id": "surprise-2", "description": "does it", "tags": ["flagship", "smoke"],
+    "reports": ["https://example.org/issues/7"],
     "requires": {"gpus": 2, "kernel_options": ["CONFIG_KASAN"], "programs": ["lspci"],
                  "profiles": ["mi300x"], "switch": true},
     "variants": {"idle": [], "busy": [{"start": "drm_submitter", "on": "bystander"}],
@@ -43,6 +44,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     ASSERT_TRUE(scenario) << scenario.error().message;
     EXPECT_EQ(scenario->id, "surprise-2");
     EXPECT_EQ(scenario->tags, (std::vector<std::string>{"flagship", "smoke"}));
+    EXPECT_EQ(scenario->reports, std::vector<std::string>{"https://example.org/issues/7"});
     ASSERT_EQ(scenario->variants.size(), 3U);
     EXPECT_FALSE(scenario->variants[1].tags);
     EXPECT_EQ(scenario->variants[2].tags, std::vector<std::string>{"more"});
@@ -201,6 +203,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /limits: unknown member 'removal', allowed: removal_s"},
         Bad{SCENARIO(R"("requires": {"kernel_options": ["KASAN"]}, "steps": [])"),
             "x.json: /requires/kernel_options/0: kernel options begin with CONFIG_"},
+        Bad{SCENARIO(R"("reports": ["example.org"], "steps": [])"),
+            "x.json: /reports/0: no link: write https://HOST/PATH"},
         Bad{SCENARIO(R"("fresh_boot": 1, "steps": [])"),
             "x.json: /fresh_boot: expected true or false"},
         Bad{SCENARIO(R"("requires": {"gpus": 1}, "cycles": 2, "steps": [])"),

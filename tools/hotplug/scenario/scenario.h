@@ -181,6 +181,7 @@ struct Scenario {
     std::string id;
     std::string description;  ///< completes "This scenario ..."
     std::vector<std::string> tags;
+    std::vector<std::string> reports;  ///< links to what users reported, which the rows do again
     Requirements requires_;
     std::vector<Step> setup;        ///< run before each variant's steps
     std::vector<Variant> variants;  ///< empty: the scenario is one row

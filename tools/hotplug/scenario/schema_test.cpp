@@ -209,6 +209,9 @@ TEST(ScenarioSchema, RefusesWhatTheParserRefuses) {
     agree(R"(, "steps": [], "requires": {"kernel_options": ["KASAN"]})", false);
     agree(R"(, "steps": [], "requires": {"gpus": 9})", false);
     agree(R"(, "steps": [], "tags": ["A b"])", false);
+    agree(R"(, "steps": [], "reports": ["https://example.org/issues/7"])", true);
+    agree(R"(, "steps": [], "reports": ["https://"])", false);
+    agree(R"(, "steps": [], "reports": ["https://example.org /"])", false);
     agree(R"(, "steps": [], "fresh_boot": 1)", false);
     for (const char* step : {R"({"lsoe": "hang"})",
                              "7",
