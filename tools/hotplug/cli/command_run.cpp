@@ -254,6 +254,14 @@ std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSourc
     return more;
 }
 
+TimeLeft time_left_of(const std::vector<Row>& rows, const fs::path& results) {
+    std::vector<std::string> ids;
+    for (const Row& row : rows) {
+        ids.push_back(row.id());
+    }
+    return {results / "results.json", std::move(ids)};
+}
+
 hp::Result<CommandStatus> status_of(const RunReport& report, const RunOptions& options,
                                     const ExpectedSource& expected) {
     if (report.info.interrupted) {
@@ -310,6 +318,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         return tl::unexpected(kernel.error());
     }
     const fs::path results = fs::absolute(options.results);
+    TimeLeft time_left = time_left_of(*rows, results);  // before the earlier run's results go
     KcidbSource source;
     ReportFiles reports(results, more_reports(options, source));
     if (auto prepared = prepare(results).and_then([&] { return reports.remove(); }); !prepared) {
@@ -345,7 +354,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
         return reports.write_unfinished(so_far, planned);
     };
     {
-        TextProgress progress(text, ::isatty(::fileno(text)) != 0);
+        TextProgress progress(text, ::isatty(::fileno(text)) != 0, std::move(time_left));
         Runner runner(factory, progress,
                       {.results_dir = results,
                        .expected = [&](const GuestFacts& facts) { return expected.load(facts); },

@@ -35,6 +35,7 @@ TextProgress::~TextProgress() {
 
 void TextProgress::run_started(size_t rows) {
     rows_ = rows;
+    time_left_.begin(rows, TimeLeft::Clock::now());
 }
 
 void TextProgress::booting() {
@@ -52,6 +53,7 @@ void TextProgress::step_started(const std::string& what) {
 
 void TextProgress::row_finished(const RowResult& row) {
     ++done_;
+    time_left_.finished(row.id, TimeLeft::Clock::now());
     const std::string word =
         terminal_ ? fmt::format("{}{}\x1b[0m", colour(row.outcome), to_string(row.outcome))
                   : std::string(to_string(row.outcome));
@@ -76,11 +78,13 @@ void TextProgress::note(const std::string& text) {
 }
 
 void TextProgress::status(const std::string& text) {
-    std::string shown = fmt::format("[{}/{}] {}{}{}", std::min(done_ + 1, rows_), rows_, row_,
-                                    row_.empty() || text.empty() ? "" : ": ", text);
     if (!terminal_) {
         return;  // a pipe gets finished rows only: its reader keeps every line
     }
+    const auto left = time_left_.left(TimeLeft::Clock::now());
+    std::string shown = fmt::format("[{}/{}{}] {}{}{}", std::min(done_ + 1, rows_), rows_,
+                                    left ? fmt::format(", {} left", rough_text(*left)) : "", row_,
+                                    row_.empty() || text.empty() ? "" : ": ", text);
     shown.resize(std::min(shown.size(), status_width));
     fmt::print(out_, "{}{}", erase_line, shown);
     std::fflush(out_);

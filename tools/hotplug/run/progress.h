@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: what a run tells while it goes on: a redrawn status line on a terminal, plain lines in a
-// pipe. Thread: the runner's.
+// Purpose: what a run tells while it goes on: a redrawn status line on a terminal (which row of how
+// many, what it is at, how long the rest will take), plain lines in a pipe. Thread: the runner's.
 #pragma once
 
 #include <chrono>
 #include <cstdio>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "hotplug/judge/verdict.h"
+#include "hotplug/run/time_left.h"
 
 namespace hotplug {
 
@@ -27,7 +29,8 @@ public:
 /// Writes to `out`. On a terminal the last line is the present step and is written over.
 class TextProgress final : public Progress {
 public:
-    TextProgress(std::FILE* out, bool terminal) : out_(out), terminal_(terminal) {}
+    TextProgress(std::FILE* out, bool terminal, TimeLeft time_left = {})
+        : out_(out), terminal_(terminal), time_left_(std::move(time_left)) {}
     ~TextProgress() override;
     TextProgress(const TextProgress&) = delete;
     TextProgress& operator=(const TextProgress&) = delete;
@@ -46,6 +49,7 @@ private:
     std::FILE* out_;
     bool terminal_;
     bool status_shown_ = false;
+    TimeLeft time_left_;
     size_t rows_ = 0;
     size_t done_ = 0;
     std::string row_;

@@ -26,6 +26,7 @@ std::string progress_text(bool terminal) {
         progress.row_started(good.id);
         progress.step_started("lose slot_power");
         progress.row_finished(good);
+        progress.booting();
         progress.row_finished(skipped);
     }
     std::string text(4096, '\0');
@@ -46,6 +47,7 @@ TEST(ProgressText, TerminalGetsAStatusLineThatIsErased) {
     const std::string text = progress_text(true);
     EXPECT_NE(text.find("\r\x1b[2K[1/2] slot-power/idle: lose slot_power\r\x1b[2K[1/2]"),
               std::string::npos);
+    EXPECT_NE(text.find("\r\x1b[2K[2/2, 10 s left] booting the guest"), std::string::npos);
 }
 
 }  // namespace
