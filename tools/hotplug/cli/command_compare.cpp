@@ -10,21 +10,15 @@
 #include "hotplug/cli/commands.h"
 #include "hotplug/report/compare.h"
 #include "hotplug/report/json_report.h"
+#include "hotplug/report/page.h"
+#include "hotplug/report/picture.h"
+#include "hotplug/report/report_files.h"
 
 namespace hotplug {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-hp::Result<void> write(const fs::path& file, const std::string& text) {
-    std::ofstream out(file);
-    out << text;
-    if (!out.flush()) {
-        return hp::fail(fmt::format("{}: cannot write", file.string()));
-    }
-    return {};
-}
 
 hp::Result<void> update_text(const fs::path& file, const Comparison& comparison) {
     std::ifstream in(file);
@@ -36,50 +30,60 @@ hp::Result<void> update_text(const fs::path& file, const Comparison& comparison)
     if (!updated) {
         return hp::fail(fmt::format("{}: {}", file.string(), updated.error().message));
     }
-    return write(file, *updated);
+    return write_report(file, *updated);
 }
 
-hp::Result<Comparison> find_comparison(const CompareOptions& options) {
+hp::Result<std::array<LoadedRun, 2>> find_runs(const CompareOptions& options) {
     if (!options.from.empty()) {
         return load_comparison(options.from);
     }
     if (options.runs.size() != 2) {
         return hp::fail("name two runs to compare, or one comparison by --from");
     }
-    return compare_runs(options.runs[0], options.names[0], options.runs[1], options.names[1]);
+    return load_run(options.runs[0], options.names[0]).and_then([&](LoadedRun before) {
+        return load_run(options.runs[1], options.names[1]).map([&](LoadedRun after) {
+            return std::array{std::move(before), std::move(after)};
+        });
+    });
 }
 
 }  // namespace
 
 hp::Result<CommandStatus> compare_command(const CompareOptions& options) {
-    const auto comparison = find_comparison(options);
-    if (!comparison) {
-        return tl::unexpected(comparison.error());
+    const auto runs = find_runs(options);
+    if (!runs) {
+        return tl::unexpected(runs.error());
     }
+    const Comparison comparison = compare_runs((*runs)[0], (*runs)[1]);
     if (!options.results.empty()) {
         const fs::path folder = options.results;
         std::error_code error;
         fs::create_directories(folder, error);
         const std::pair<const char*, std::string> files[] = {
-            {"compare.json", dump(to_json(*comparison))},
-            {"compare.md", format_markdown(*comparison)},
-            {"compare.html", format_html(*comparison)},
+            {"compare.json", dump(to_json(comparison))},
+            {"compare.md", format_markdown(comparison)},
+            {"compare.html", format_page(*runs)},
         };
         for (const auto& [name, text] : files) {
-            if (auto written = write(folder / name, text); !written) {
+            if (auto written = write_report(folder / name, text); !written) {
                 return tl::unexpected(written.error());
             }
         }
     }
+    if (!options.svg.empty()) {
+        if (auto written = write_report(options.svg, format_picture(comparison)); !written) {
+            return tl::unexpected(written.error());
+        }
+    }
     if (!options.readme.empty()) {
-        if (auto updated = update_text(options.readme, *comparison); !updated) {
+        if (auto updated = update_text(options.readme, comparison); !updated) {
             return tl::unexpected(updated.error());
         }
         return exit_pass;
     }
-    fmt::print("{}", format_table(*comparison));
+    fmt::print("{}", format_table(comparison));
     std::fflush(stdout);
-    return comparison->good() ? exit_pass : exit_fail;
+    return comparison.good() ? exit_pass : exit_fail;
 }
 
 }  // namespace hotplug

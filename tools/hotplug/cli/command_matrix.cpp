@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <fstream>
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/matrix.h"
+#include "hotplug/report/page.h"
+#include "hotplug/report/picture.h"
+#include "hotplug/report/report_files.h"
 
 namespace hotplug {
 
@@ -27,15 +29,6 @@ std::string name_of(const std::string& kernel) {
     return last == "build" ? path.parent_path().filename() : last;
 }
 
-hp::Result<void> write(const fs::path& file, const std::string& text) {
-    std::ofstream out(file);
-    out << text;
-    if (!out.flush()) {
-        return hp::fail(fmt::format("{}: cannot write", file.string()));
-    }
-    return {};
-}
-
 }  // namespace
 
 hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
@@ -49,6 +42,7 @@ hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
     }
     const fs::path results = fs::absolute(options.run.results);
     Matrix matrix;
+    std::vector<LoadedRun> runs;
     bool complete = true;
     for (size_t at = 0; at < names.size(); ++at) {
         RunOptions run = options.run;
@@ -64,21 +58,19 @@ hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
         complete = complete && status;
         auto loaded = status ? load_run(run.results, names[at])
                              : hp::Result<LoadedRun>(tl::unexpected(status.error()));
-        if (loaded) {
-            matrix.add(std::move(*loaded));
-        } else {
-            matrix.add_failure(names[at], loaded.error().message);
-        }
+        runs.push_back(loaded ? std::move(*loaded) : no_run(names[at], loaded.error().message));
+        matrix.add(runs.back());
         // After each kernel: there may be hours between them.
         const std::pair<const char*, std::string> files[] = {
             {"matrix.json", dump(to_json(matrix))},
             {"matrix.md", format_markdown(matrix)},
-            {"matrix.html", format_html(matrix)},
+            {"matrix.html", format_page(runs)},
+            {"matrix.svg", format_picture(matrix)},
         };
         std::error_code error;
         fs::create_directories(results, error);
         for (const auto& [name, text] : files) {
-            if (auto written = write(results / name, text); !written) {
+            if (auto written = write_report(results / name, text); !written) {
                 return tl::unexpected(written.error());
             }
         }

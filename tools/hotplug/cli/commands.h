@@ -68,6 +68,7 @@ struct CompareOptions {
     std::string from;     ///< a comparison made before, instead of runs
     std::string results;  ///< empty: nothing is written
     std::string readme;   ///< a text whose table is to be that of the comparison
+    std::string svg;      ///< a picture of it
 };
 
 struct MatrixOptions {

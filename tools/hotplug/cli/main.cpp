@@ -197,6 +197,7 @@ int run(int argc, char** argv) {
                             "where compare.json, compare.md and compare.html go");
     compare_app->add_option("--readme", compare.readme,
                             "put the table between the markers of this file");
+    compare_app->add_option("--svg", compare.svg, "draw the comparison into this file");
 
     hotplug::MatrixOptions matrix;
     CLI::App* matrix_app = app.add_subcommand(
@@ -218,7 +219,7 @@ int run(int argc, char** argv) {
     matrix.run.results = "results/matrix";
     matrix_app
         ->add_option("--results", matrix.run.results,
-                     "where matrix.html, matrix.md, matrix.json and a folder for each kernel go")
+                     "where matrix.html, .md, .json and .svg and a folder for each kernel go")
         ->capture_default_str();
 
     hotplug::ReplayOptions replay;

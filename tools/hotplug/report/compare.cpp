@@ -10,8 +10,6 @@
 #include <fstream>
 
 #include "hotplug/judge/integrity.h"
-#include "hotplug/report/markup.h"
-#include "hotplug/report/table.h"
 
 namespace hotplug {
 
@@ -19,9 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
-
-/// The side of a row that is read or written.
-using Side = std::optional<ComparedRun> ComparedRow::*;
 
 hp::Result<json> read_json(const fs::path& file) {
     std::ifstream in(file);
@@ -74,7 +69,7 @@ void add_test(ComparedRun& run, TestResult test) {
     run.tests.push_back(std::move(test));
 }
 
-ComparedRun read_run(const json& row) {
+ComparedRun read_row(const json& row) {
     ComparedRun run;
     run.skip_reason = row.at("skip_reason").get<std::string>();
     for (const json& check : row.at("checks")) {
@@ -111,17 +106,22 @@ ComparedKernel read_kernel(const json& value, std::string name) {
             value.at("started").get<std::string>()};
 }
 
-/// Of results.json. Throws when the run goes on or was killed.
+/// Throws when the run goes on or was killed.
+void refuse_unfinished(const json& results) {
+    for (const json& entry : results.at("integrity")) {
+        if (entry.at("kind").get<std::string>() == rule_of(IntegrityKind::unfinished).name) {
+            throw std::invalid_argument(entry.at("text").get<std::string>());
+        }
+    }
+}
+
+/// Of results.json.
 std::vector<std::string> read_flaws(const json& results) {
     std::vector<std::string> flaws;
     for (const json& entry : results.at("integrity")) {
-        const auto kind = entry.at("kind").get<std::string>();
-        const auto text = entry.at("text").get<std::string>();
-        if (kind == rule_of(IntegrityKind::unfinished).name) {
-            throw std::invalid_argument(text);
-        }
         if (entry.at("severity").get<std::string>() != to_string(Severity::note)) {
-            flaws.push_back(fmt::format("{}: {}", kind, text));
+            flaws.push_back(fmt::format("{}: {}", entry.at("kind").get<std::string>(),
+                                        entry.at("text").get<std::string>()));
         }
     }
     return flaws;
@@ -145,15 +145,27 @@ fs::path results_file(const fs::path& path) {
     return fs::is_directory(path, error) ? path / "results.json" : path;
 }
 
-std::optional<ComparedRun> read_side(const json& value) {
-    if (value.is_null()) {
-        return std::nullopt;
+/// One of the two runs of a comparison: its rows as they were kept.
+LoadedRun read_side(const json& comparison, const char* side) {
+    const json& kernel = comparison.at(side);
+    LoadedRun loaded = {read_kernel(kernel, kernel.at("name").get<std::string>()), {}, kernel};
+    // A comparison of before there were sources, or flaws, has none.
+    loaded.kernel.source = kernel.value("source", std::string());
+    loaded.kernel.flaws = kernel.value("flaws", std::vector<std::string>());
+    loaded.results["rows"] = json::array();
+    for (const json& row : comparison.at("rows")) {
+        const json& kept = row.at(side);
+        if (kept.is_null()) {
+            continue;
+        }
+        ComparedRun run = read_row(kept);
+        if (const json& fences = kept.at("fences_ms"); !fences.is_null()) {
+            run.fences_ms = fences.get<double>();
+        }
+        loaded.rows.push_back({row.at("id").get<std::string>(), std::move(run)});
+        loaded.results["rows"].push_back(kept);
     }
-    ComparedRun run = read_run(value);
-    if (const json& fences = value.at("fences_ms"); !fences.is_null()) {
-        run.fences_ms = fences.get<double>();
-    }
-    return run;
+    return loaded;
 }
 
 unsigned count(const Comparison& comparison, bool wanted) {
@@ -179,7 +191,8 @@ std::vector<std::string> flaws_of(const Comparison& comparison) {
     return texts;
 }
 
-/// A cell of Markdown ends at a bar.
+}  // namespace
+
 std::string escape_cell(std::string text) {
     for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
         text.replace(at, 1, "\\|");
@@ -188,11 +201,15 @@ std::string escape_cell(std::string text) {
     return text;
 }
 
-}  // namespace
-
 bool ComparedRun::passed() const {
     return skip_reason.empty() && std::all_of(checks.begin(), checks.end(),
                                               [](const ComparedCheck& c) { return c.passed; });
+}
+
+const ComparedCheck* ComparedRun::find(Check check) const {
+    const auto found = std::find_if(checks.begin(), checks.end(),
+                                    [&](const ComparedCheck& one) { return one.check == check; });
+    return found == checks.end() ? nullptr : &*found;
 }
 
 unsigned Comparison::passed() const {
@@ -203,46 +220,51 @@ unsigned Comparison::failed() const {
     return count(*this, false);
 }
 
+LoadedRun read_run(json results, std::string name) {
+    LoadedRun loaded = {read_kernel(results, std::move(name)), {}, {}};
+    loaded.kernel.source = read_source(results);
+    loaded.kernel.flaws = read_flaws(results);
+    for (const json& row : results.at("rows")) {
+        ComparedRun run = read_row(row);
+        run.fences_ms = last_fence(row);
+        loaded.rows.push_back({row.at("id").get<std::string>(), std::move(run)});
+    }
+    loaded.results = std::move(results);
+    return loaded;
+}
+
 hp::Result<LoadedRun> load_run(const fs::path& path, std::string name) {
     const fs::path file = results_file(path);
-    const auto results = read_json(file);
+    auto results = read_json(file);
     if (!results) {
         return tl::unexpected(results.error());
     }
-    LoadedRun loaded;
     try {
-        loaded.kernel = read_kernel(*results, std::move(name));
-        loaded.kernel.source = read_source(*results);
-        loaded.kernel.flaws = read_flaws(*results);
-        for (const json& row : results->at("rows")) {
-            ComparedRun run = read_run(row);
-            run.fences_ms = last_fence(row);
-            loaded.rows.push_back({row.at("id").get<std::string>(), std::move(run)});
-        }
+        refuse_unfinished(*results);
+        return read_run(std::move(*results), std::move(name));
     } catch (const std::exception& error) {
         return hp::fail(fmt::format("{}: not the results of a run of this hpctl: {}", file.string(),
                                     error.what()));
     }
-    return loaded;
 }
 
-hp::Result<Comparison> compare_runs(const fs::path& before, std::string before_name,
-                                    const fs::path& after, std::string after_name) {
-    Comparison comparison;
-    const auto add = [&](const fs::path& path, std::string name, ComparedKernel& kernel,
-                         Side side) -> hp::Result<void> {
-        return load_run(path, std::move(name)).map([&](LoadedRun loaded) {
-            kernel = std::move(loaded.kernel);
-            for (LoadedRun::Row& row : loaded.rows) {
-                row_of(comparison, row.id).*side = std::move(row.run);
-            }
-        });
-    };
-    return add(before, std::move(before_name), comparison.before, &ComparedRow::before)
-        .and_then([&] {
-            return add(after, std::move(after_name), comparison.after, &ComparedRow::after);
-        })
-        .map([&] { return comparison; });
+LoadedRun no_run(std::string name, std::string why) {
+    LoadedRun nothing;
+    nothing.kernel.name = std::move(name);
+    nothing.kernel.flaws.push_back(std::move(why));
+    nothing.results["rows"] = json::array();
+    return nothing;
+}
+
+Comparison compare_runs(const LoadedRun& before, const LoadedRun& after) {
+    Comparison comparison = {before.kernel, after.kernel, {}};
+    for (const LoadedRun::Row& row : before.rows) {
+        row_of(comparison, row.id).before = row.run;
+    }
+    for (const LoadedRun::Row& row : after.rows) {
+        row_of(comparison, row.id).after = row.run;
+    }
+    return comparison;
 }
 
 json to_json(const ComparedKernel& kernel) {
@@ -286,32 +308,17 @@ json to_json(const Comparison& comparison) {
             {"rows", rows}};
 }
 
-hp::Result<Comparison> load_comparison(const fs::path& file) {
+hp::Result<std::array<LoadedRun, 2>> load_comparison(const fs::path& file) {
     const auto value = read_json(file);
     if (!value) {
         return tl::unexpected(value.error());
     }
-    Comparison comparison;
     try {
-        const auto kernel = [&](const char* side) {
-            const json& found = value->at(side);
-            ComparedKernel read = read_kernel(found, found.at("name").get<std::string>());
-            // A comparison of before there were sources, or flaws, has none.
-            read.source = found.value("source", std::string());
-            read.flaws = found.value("flaws", std::vector<std::string>());
-            return read;
-        };
-        comparison.before = kernel("before");
-        comparison.after = kernel("after");
-        for (const json& row : value->at("rows")) {
-            comparison.rows.push_back({row.at("id").get<std::string>(), read_side(row.at("before")),
-                                       read_side(row.at("after"))});
-        }
+        return std::array{read_side(*value, "before"), read_side(*value, "after")};
     } catch (const std::exception& error) {
         return hp::fail(
             fmt::format("{}: no comparison of two runs: {}", file.string(), error.what()));
     }
-    return comparison;
 }
 
 std::string summarize(const std::optional<ComparedRun>& run, std::string_view open,
@@ -416,60 +423,6 @@ std::string format_markdown(const Comparison& comparison) {
         text += fmt::format("\n**{}**\n", escape_cell(flaw));
     }
     return text;
-}
-
-std::string format_html(const Comparison& comparison) {
-    constexpr std::string_view style =
-        ":root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: "
-        "2em auto; max-width: 75em; padding: 0 1em; } table { border-collapse: collapse; } th, td "
-        "{ text-align: left; padding: .3em .6em; border-bottom: 1px solid #8886; vertical-align: "
-        "top; } .passes { color: #2a7d3f; } .fails { color: #c0262d; } .other { opacity: .6; } "
-        ".test { padding-left: "
-        "2em; }";
-    const std::string title = escape_markup(
-        fmt::format("{} beside {}", kernel_text(comparison.before), kernel_text(comparison.after)));
-    std::string text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta "
-        "charset=\"utf-8\"/>\n<title>{0}</title>\n"
-        "<style>{1}</style>\n</head>\n<body>\n<h1>{0}</h1>\n<table>\n<thead><tr><th>row</th>"
-        "<th>{2}</th><th>{3}</th></tr></thead>\n<tbody>\n",
-        title, style, escape_markup(comparison.before.name), escape_markup(comparison.after.name));
-    const auto cell = [](const std::optional<ComparedRun>& run) {
-        const bool judged = run && run->skip_reason.empty();
-        return fmt::format("<td class=\"{}\">{}</td>",
-                           !judged         ? "other"
-                           : run->passed() ? "passes"
-                                           : "fails",
-                           escape_markup(summarize(run, "", " !")));
-    };
-    const auto test_cell = [](const std::optional<ComparedRun>& run, const std::string& name) {
-        const TestResult* test = run ? find_test(*run, name) : nullptr;
-        const bool judged = test != nullptr && test->outcome != TestOutcome::skip;
-        return fmt::format("<td class=\"{}\">{}</td>",
-                           !judged                              ? "other"
-                           : test->outcome == TestOutcome::pass ? "passes"
-                                                                : "fails",
-                           escape_markup(summarize_test(run, name, "", " !")));
-    };
-    for (const ComparedRow& row : comparison.rows) {
-        text += fmt::format("<tr><td>{}</td>{}{}</tr>\n", escape_markup(row.id), cell(row.before),
-                            cell(row.after));
-        for (const std::string& name : test_names(row)) {
-            text += fmt::format("<tr><td class=\"test\">{}</td>{}{}</tr>\n", escape_markup(name),
-                                test_cell(row.before, name), test_cell(row.after, name));
-        }
-    }
-    text += "</tbody>\n</table>\n";
-    for (const std::string& flaw : flaws_of(comparison)) {
-        text += fmt::format("<p class=\"fails\">{}</p>\n", escape_markup(flaw));
-    }
-    return text + fmt::format(
-                      "<p>! a check or a test that failed. {}: {} rows pass, {} do "
-                      "not. Started {} and {}, profile {}.</p>\n</body>\n</html>\n",
-                      escape_markup(comparison.after.name), comparison.passed(),
-                      comparison.failed(), escape_markup(comparison.before.started),
-                      escape_markup(comparison.after.started),
-                      escape_markup(comparison.after.profile));
 }
 
 hp::Result<std::string> with_table(std::string_view text, std::string_view table) {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: two runs of the same rows beside each other, say the stock kernel and the patched one:
-// what a table, a page and README show of it. Knows nothing of lists of known failures: a check
+// what a table and README show of it. Knows nothing of lists of known failures: a check
 // passed or it did not. Thread: pure functions.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -32,6 +33,7 @@ struct ComparedRun {
     std::vector<TestResult> tests;  ///< each name once, with its worst result
 
     bool passed() const;
+    const ComparedCheck* find(Check check) const;
 };
 
 struct ComparedRow {
@@ -61,6 +63,8 @@ struct LoadedRun {
 
     ComparedKernel kernel;
     std::vector<Row> rows;
+    /// What it was read from: results.json, or what compare.json has kept of one.
+    nlohmann::ordered_json results;
 };
 
 struct Comparison {
@@ -76,20 +80,25 @@ struct Comparison {
     bool good() const { return failed() == 0 && after.flaws.empty(); }
 };
 
+/// The run that a results.json tells of, finished or not. Throws when it is none of this hpctl.
+LoadedRun read_run(nlohmann::ordered_json results, std::string name);
+
 /// A file results.json, or the folder it is in. A row that came several times (cycles) is there as
 /// often. Fails for a run that is unfinished.
 hp::Result<LoadedRun> load_run(const std::filesystem::path& path, std::string name);
 
-/// Two files results.json, or the folders they are in. A row that came several times (cycles) is
-/// taken for each cycle. Fails for a run that is unfinished.
-hp::Result<Comparison> compare_runs(const std::filesystem::path& before, std::string before_name,
-                                    const std::filesystem::path& after, std::string after_name);
+/// A run that there is not, and why.
+LoadedRun no_run(std::string name, std::string why);
+
+/// A row that came several times is taken for each cycle.
+Comparison compare_runs(const LoadedRun& before, const LoadedRun& after);
 
 nlohmann::ordered_json to_json(const ComparedKernel& kernel);
 /// null: was not run.
 nlohmann::ordered_json to_json(const std::optional<ComparedRun>& run);
 nlohmann::ordered_json to_json(const Comparison& comparison);
-hp::Result<Comparison> load_comparison(const std::filesystem::path& file);
+/// The two runs of a compare.json.
+hp::Result<std::array<LoadedRun, 2>> load_comparison(const std::filesystem::path& file);
 
 /// "fails: removal returned 73.3 s, absent accesses 1303517 !"; failed checks are marked by what
 /// stands around them: `open`, `close`.
@@ -105,8 +114,9 @@ std::vector<std::string> test_names(const ComparedRow& row);
 
 std::string format_table(const Comparison& comparison);
 std::string format_markdown(const Comparison& comparison);
-/// Well-formed XML, too.
-std::string format_html(const Comparison& comparison);
+
+/// A cell of Markdown: it ends at a bar, and at a line's end.
+std::string escape_cell(std::string text);
 
 /// Lines of a text between which a table of ours stands.
 inline constexpr std::string_view table_begin = "<!-- compare: begin -->";

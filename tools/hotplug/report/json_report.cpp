@@ -51,6 +51,21 @@ json to_json(const std::vector<FailedFence>& fences) {
     return list;
 }
 
+json to_json(const std::vector<VictimClient>& clients) {
+    json list = json::array();
+    for (const VictimClient& client : clients) {
+        list.push_back({{"client", client.name},
+                        {"ended_s", seconds(client.ended)},
+                        {"goes_on", client.goes_on},
+                        {"signal", client.signal ? json(*client.signal) : json(nullptr)},
+                        {"reason", client.reason},
+                        {"errno", client.error},
+                        {"bad", client.bad},
+                        {"last_line", client.last_line}});
+    }
+    return list;
+}
+
 json to_json(const Episode& episode) {
     const LossTimeline& loss = episode.loss;
     json result = {{"loss", std::string(to_string(loss.loss))},
@@ -59,6 +74,7 @@ json to_json(const Episode& episode) {
                    {"announced_s", seconds(loss.announced)},
                    {"notified_s", seconds(loss.notified)},
                    {"notified_line", loss.notified_line},
+                   {"clients", to_json(episode.clients)},
                    {"clients_released_s", seconds(episode.clients_released())},
                    {"fences", to_json(episode.fences)},
                    {"remove_returned_s", seconds(loss.remove_returned)},

@@ -8,9 +8,6 @@
 
 #include <algorithm>
 
-#include "hotplug/report/markup.h"
-#include "hotplug/report/table.h"
-
 namespace hotplug {
 
 namespace {
@@ -49,14 +46,6 @@ std::string brief(const std::optional<ComparedRun>& run) {
     return failed.empty() ? "passes" : fmt::format("fails: {}", fmt::join(failed, ", "));
 }
 
-std::string escape_cell(std::string text) {
-    for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
-        text.replace(at, 1, "\\|");
-    }
-    std::replace(text.begin(), text.end(), '\n', ' ');
-    return text;
-}
-
 std::vector<std::string> flaws_of(const Matrix& matrix) {
     std::vector<std::string> texts;
     for (const ComparedKernel& kernel : matrix.kernels) {
@@ -69,21 +58,14 @@ std::vector<std::string> flaws_of(const Matrix& matrix) {
 
 }  // namespace
 
-void Matrix::add(LoadedRun run) {
-    kernels.push_back(std::move(run.kernel));
+void Matrix::add(const LoadedRun& run) {
+    kernels.push_back(run.kernel);
     for (MatrixRow& row : rows) {
         row.runs.emplace_back();
     }
-    for (LoadedRun::Row& row : run.rows) {
-        row_of(*this, row.id).runs.back() = std::move(row.run);
+    for (const LoadedRun::Row& row : run.rows) {
+        row_of(*this, row.id).runs.back() = row.run;
     }
-}
-
-void Matrix::add_failure(std::string name, std::string why) {
-    LoadedRun nothing;
-    nothing.kernel.name = std::move(name);
-    nothing.kernel.flaws.push_back(std::move(why));
-    add(std::move(nothing));
 }
 
 std::string history(const Matrix& matrix, const MatrixRow& row) {
@@ -179,40 +161,6 @@ std::string format_markdown(const Matrix& matrix) {
         text += fmt::format("\n**{}**\n", escape_cell(flaw));
     }
     return text;
-}
-
-std::string format_html(const Matrix& matrix) {
-    constexpr std::string_view style =
-        ":root { color-scheme: light dark; } body { font: 15px/1.45 system-ui, sans-serif; margin: "
-        "2em auto; max-width: 90em; padding: 0 1em; } table { border-collapse: collapse; } th, td "
-        "{ text-align: left; padding: .3em .6em; border: 1px solid #8886; vertical-align: top; } "
-        ".passes { color: #2a7d3f; } .fails { color: #c0262d; } .other { opacity: .6; }";
-    std::string text = fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-        "<title>Rows by kernels</title>\n<style>{}</style>\n</head>\n<body>\n"
-        "<h1>Rows by kernels</h1>\n<table>\n<thead><tr><th>row</th>",
-        style);
-    for (const ComparedKernel& kernel : matrix.kernels) {
-        text += fmt::format("<th>{}<br/>{}</th>", escape_markup(kernel.name),
-                            escape_markup(kernel.release));
-    }
-    text += "<th></th></tr></thead>\n<tbody>\n";
-    for (const MatrixRow& row : matrix.rows) {
-        text += fmt::format("<tr><td>{}</td>", escape_markup(row.id));
-        for (const auto& run : row.runs) {
-            text += fmt::format("<td class=\"{}\">{}</td>",
-                                !judged(run)    ? "other"
-                                : run->passed() ? "passes"
-                                                : "fails",
-                                escape_markup(brief(run)));
-        }
-        text += fmt::format("<td>{}</td></tr>\n", escape_markup(history(matrix, row)));
-    }
-    text += "</tbody>\n</table>\n";
-    for (const std::string& flaw : flaws_of(matrix)) {
-        text += fmt::format("<p class=\"fails\">{}</p>\n", escape_markup(flaw));
-    }
-    return text + "</body>\n</html>\n";
 }
 
 }  // namespace hotplug

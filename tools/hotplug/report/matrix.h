@@ -23,9 +23,7 @@ struct Matrix {
     std::vector<MatrixRow> rows;  ///< in the order in which they came first
 
     /// The next column. A row that came several times counts with its last time.
-    void add(LoadedRun run);
-    /// A column of a kernel on which nothing ran, and why.
-    void add_failure(std::string name, std::string why);
+    void add(const LoadedRun& run);
 };
 
 /// "fails up to 6.17, passes from 6.18 on"; kernels that judged nothing are left out.
@@ -34,7 +32,5 @@ std::string history(const Matrix& matrix, const MatrixRow& row);
 nlohmann::ordered_json to_json(const Matrix& matrix);
 std::string format_table(const Matrix& matrix);
 std::string format_markdown(const Matrix& matrix);
-/// Well-formed XML, too.
-std::string format_html(const Matrix& matrix);
 
 }  // namespace hotplug

@@ -31,7 +31,7 @@ protected:
         tree_.file(kernel + "/results.json", dump(to_json(report)));
         auto loaded = load_run(tree_.root() / kernel, kernel);
         ASSERT_TRUE(loaded);
-        matrix_.add(std::move(*loaded));
+        matrix_.add(*loaded);
     }
 
     hp::TempTree tree_;
@@ -41,7 +41,7 @@ protected:
 TEST_F(MatrixTest, SaysWithWhichKernelADefectCameOrWent) {
     run("6.12", {row("a", false), row("b", true), row("c", true)});
     run("6.17", {row("a", false), row("b", false), row("c", true)});
-    matrix_.add_failure("7.1", "no such kernel");
+    matrix_.add(no_run("7.1", "no such kernel"));
     run("7.2", {row("a", true), row("b", false), row("c", true), row("new", false)});
     run("7.3", {row("a", true), row("b", true), row("c", true), row("new", false)});
     ASSERT_EQ(matrix_.rows.size(), 4U);
@@ -66,7 +66,7 @@ TEST_F(MatrixTest, WhatWasNotJudgedIsNoVerdict) {
 TEST_F(MatrixTest, EachFormatHasEachCell) {
     run("6.12", {row("a", false)});
     run("7.3", {row("a", true)});
-    matrix_.add_failure("7.9", "no <such> kernel");
+    matrix_.add(no_run("7.9", "no <such> kernel"));
     EXPECT_EQ(format_table(matrix_),
               "a: fails up to 6.12, passes from 7.3 on\n"
               "  6.12  fails: /dev/kfd n|o\n"
@@ -79,10 +79,6 @@ TEST_F(MatrixTest, EachFormatHasEachCell) {
         "| `a` | fails: /dev/kfd n\\|o | passes | not run | fails up to 6.12, passes from 7.3 "
         "on |\n"
         "\n**the run on 7.9 fails: no <such> kernel**\n");
-    const std::string html = format_html(matrix_);
-    EXPECT_NE(html.find("<th>6.12<br/>6.12.1</th>"), std::string::npos);
-    EXPECT_NE(html.find("<td class=\"fails\">fails: /dev/kfd n|o</td>"), std::string::npos);
-    EXPECT_NE(html.find("no &lt;such&gt; kernel"), std::string::npos);
     const auto json = to_json(matrix_);
     EXPECT_EQ(json["kernels"].size(), 3U);
     EXPECT_EQ(json["rows"][0]["runs"][0]["checks"][0]["passed"], false);

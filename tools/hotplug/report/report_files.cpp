@@ -11,10 +11,10 @@
 #include <system_error>
 #include <utility>
 
-#include "hotplug/report/html.h"
 #include "hotplug/report/json_report.h"
 #include "hotplug/report/junit.h"
 #include "hotplug/report/ktap.h"
+#include "hotplug/report/page.h"
 
 namespace hotplug {
 
@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr int writing_share = 20;
 
-/// Whoever reads the file meanwhile, or after a kill, finds the old text or the new one.
-hp::Result<void> replace(const fs::path& file, const std::string& text) {
+}  // namespace
+
+hp::Result<void> write_report(const fs::path& file, const std::string& text) {
     const fs::path draft = file.string() + ".new";
     std::error_code error;
     {
@@ -43,15 +44,13 @@ hp::Result<void> replace(const fs::path& file, const std::string& text) {
     return {};
 }
 
-}  // namespace
-
 ReportFiles::ReportFiles(const fs::path& folder, std::vector<ReportFile> more)
     : page_(folder / "index.html"),
       files_{
           {folder / "results.json", [](const RunReport& report) { return dump(to_json(report)); }},
           {folder / "results.ktap", format_ktap},
           {folder / "junit.xml", format_junit},
-          {page_, format_html}} {
+          {page_, [](const RunReport& report) { return format_page(report); }}} {
     files_.insert(files_.end(), std::make_move_iterator(more.begin()),
                   std::make_move_iterator(more.end()));
 }
@@ -86,7 +85,7 @@ hp::Result<void> ReportFiles::write_unfinished(const RunReport& report, size_t p
 
 hp::Result<void> ReportFiles::write(const RunReport& report) const {
     for (const ReportFile& one : files_) {
-        if (auto written = replace(one.file, one.format(report)); !written) {
+        if (auto written = write_report(one.file, one.format(report)); !written) {
             return written;
         }
     }

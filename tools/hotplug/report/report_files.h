@@ -17,6 +17,9 @@
 
 namespace hotplug {
 
+/// Whoever reads the file meanwhile, or after a kill, finds the old text or the new one.
+hp::Result<void> write_report(const std::filesystem::path& file, const std::string& text);
+
 struct ReportFile {
     std::filesystem::path file;
     std::function<std::string(const RunReport&)> format;

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: the pictures of a comparison and of rows by kernels, and that README's is that of the
+// run it names. Thread: one.
+#include "hotplug/report/picture.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "hotplug/report/report_for_test.h"
+
+namespace hotplug {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool has(const std::string& picture, std::string_view text) {
+    return picture.find(text) != std::string::npos;
+}
+
+ComparedRun run(bool passed, std::string removed, std::string accesses) {
+    ComparedRun made;
+    made.checks = {{Check::removed, passed, std::move(removed)},
+                   {Check::no_access, passed, std::move(accesses)}};
+    return made;
+}
+
+TEST(Picture, OfAComparisonHasBothBarsOfARow) {
+    Comparison comparison;
+    comparison.before.name = "<stock>";
+    comparison.after.name = "series";
+    comparison.rows = {{"surprise/idle", run(false, "> 60.0 s", "390312"), run(true, "0.4 s", "0")},
+                       {"skipped", ComparedRun{.skip_reason = "no KASAN"}, {}}};
+    const std::string picture = format_picture(comparison);
+    EXPECT_EQ(MarkupReader(picture).check(), "");
+    EXPECT_TRUE(has(picture, ">never returned</text>"));
+    EXPECT_TRUE(has(picture, "class=\"fail end\">&gt; 60.0 s</text>"));
+    EXPECT_TRUE(has(picture, "class=\"fail end\">390,312</text>"));
+    EXPECT_TRUE(has(picture, "class=\"soft end\">0.4 s</text>"));
+    EXPECT_TRUE(has(picture, ">&lt;stock&gt;</text>"));
+    EXPECT_FALSE(has(picture, "http://www.w3.org/2000/svg\" href")) << "it fetches nothing";
+}
+
+TEST(Picture, OfKernelsHasACellForEach) {
+    Matrix matrix;
+    LoadedRun old;
+    old.kernel.name = "6.12";
+    old.rows = {{"surprise/idle", run(false, "never", "7")},
+                {"skipped", ComparedRun{.skip_reason = "no KASAN"}}};
+    LoadedRun now;
+    now.kernel.name = "7.3";
+    now.rows = {{"surprise/idle", run(true, "0.4 s", "0")}};
+    matrix.add(old);
+    matrix.add(now);
+    const std::string picture = format_picture(matrix);
+    EXPECT_EQ(MarkupReader(picture).check(), "");
+    EXPECT_TRUE(has(picture, ">✕ 2 checks</text>"));
+    EXPECT_TRUE(has(picture, ">✓ 0.4 s</text>"));
+    EXPECT_TRUE(has(picture, ">– skipped</text>"));
+    EXPECT_TRUE(has(picture, ">– not run</text>"));
+    EXPECT_TRUE(has(picture, ">fails up to 6.12, passes from 7.3 on</text>"));
+}
+
+TEST(ReadmePicture, IsThatOfTheRunInTheTree) {
+    const fs::path kept = fs::path(HP_SOURCE_SCENARIOS) / "../../../Documentation/harness";
+    const auto runs = load_comparison(kept / "compare.json");
+    ASSERT_TRUE(runs) << runs.error().message;
+    std::ifstream in(kept / "compare.svg");
+    const std::string picture{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_TRUE(picture == format_picture(compare_runs((*runs)[0], (*runs)[1])))
+        << "run scripts/readme-table";
+}
+
+}  // namespace
+}  // namespace hotplug
