@@ -27,12 +27,18 @@ ComparedRun run(bool passed, std::string removed, std::string accesses) {
     return made;
 }
 
+ComparedRun skipped() {
+    ComparedRun made;
+    made.skip_reason = "no KASAN";
+    return made;
+}
+
 TEST(Picture, OfAComparisonHasBothBarsOfARow) {
     Comparison comparison;
     comparison.before.name = "<stock>";
     comparison.after.name = "series";
     comparison.rows = {{"surprise/idle", run(false, "> 60.0 s", "390312"), run(true, "0.4 s", "0")},
-                       {"skipped", ComparedRun{.skip_reason = "no KASAN"}, {}}};
+                       {"skipped", skipped(), {}}};
     const std::string picture = format_picture(comparison);
     EXPECT_EQ(MarkupReader(picture).check(), "");
     EXPECT_TRUE(has(picture, ">never returned</text>"));
@@ -47,8 +53,7 @@ TEST(Picture, OfKernelsHasACellForEach) {
     Matrix matrix;
     LoadedRun old;
     old.kernel.name = "6.12";
-    old.rows = {{"surprise/idle", run(false, "never", "7")},
-                {"skipped", ComparedRun{.skip_reason = "no KASAN"}}};
+    old.rows = {{"surprise/idle", run(false, "never", "7")}, {"skipped", skipped()}};
     LoadedRun now;
     now.kernel.name = "7.3";
     now.rows = {{"surprise/idle", run(true, "0.4 s", "0")}};
