@@ -91,7 +91,7 @@ std::map<Arrow, std::string> arrows_of(const fs::path& tools, const std::string&
 
 std::map<Arrow, std::string> arrows_of_tree(const fs::path& tools) {
     std::map<Arrow, std::string> arrows;
-    for (const char* house : {"lib", "gpu-emu", "hotplug"}) {
+    for (const char* house : {"lib", "gpu-emu", "hotplug", "gpupool"}) {
         for (const auto& entry : fs::recursive_directory_iterator(tools / house)) {
             const std::string kind = entry.path().extension().string();
             if (kind == ".cpp" || kind == ".h") {
