@@ -19,9 +19,10 @@ help: ## this list
 setup: ## install what is missing on this host (root or sudo); the others ask for what they need; SETUP=no: none of them does
 	@scripts/setup
 
-tools: ## emulator and harness, optimised
+tools: ## emulator, harness and pool, optimised
 	@scripts/setup programs
 	@scripts/build programs $(O)/release
+	@scripts/build pool $(O)/release
 
 tools-asan: ## emulator, harness and their tests under ASan and UBSan
 	@scripts/setup tests

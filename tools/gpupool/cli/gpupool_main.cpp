@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: gpupool, what the sysadmin types. Exit status: 0 done, 1 refused (or, of doctor, not in
+// order), 2 nobody can tell. Thread: one.
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <fstream>
+#include <functional>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpupool/cli/pool_client.h"
+#include "gpupool/cli/print.h"
+
+namespace {
+
+using gpupool::PoolClient;
+using nlohmann::json;
+
+constexpr int refused = 1, cannot_tell = 2;
+constexpr const char* default_socket = "/run/gpupool/socket";
+constexpr uint64_t follow_patience_ms = 24ull * 3600 * 1000;
+
+struct Options {
+    std::string socket = default_socket;
+    bool as_json = false;
+    std::string key;
+    double wait_s = -1;
+};
+
+/// Says what is wrong and with what status the program ends.
+struct Failure {
+    int status;
+    std::string line;
+};
+
+class Session {
+public:
+    explicit Session(const Options& options) : options_(options) {}
+
+    /// The answer to a request that was carried out.
+    json ask(json request) {
+        if (!client_) {
+            auto connected = PoolClient::connect(options_.socket);
+            if (!connected) {
+                throw Failure{cannot_tell, connected.error().message};
+            }
+            client_ = std::move(*connected);
+        }
+        request["id"] = ++id_;
+        auto answer = client_->ask(request);
+        if (!answer) {
+            throw Failure{cannot_tell, answer.error().message};
+        }
+        if (!answer->value("ok", false)) {
+            if (options_.as_json) {
+                std::cout << answer->dump() << "\n";
+            }
+            throw Failure{answer->value("code", "") == "ledger" ? cannot_tell : refused,
+                          answer->value("code", "?") + ": " + answer->value("error", "?")};
+        }
+        return *answer;
+    }
+
+    /// The same for what changes something: with the key, if one was given.
+    json change(json request) {
+        if (!options_.key.empty()) {
+            request["request"] = options_.key;
+        }
+        return ask(std::move(request));
+    }
+
+    /// As JSON if that is wanted, else `text`.
+    void show(const json& answer, const std::string& text) const {
+        std::cout << (options_.as_json ? answer.dump() + "\n" : text);
+    }
+
+    /// Until what `named` names is in one of these states, if somebody wants to wait.
+    void wait_for(json named, std::vector<std::string> until) {
+        if (options_.wait_s < 0) {
+            return;
+        }
+        named["do"] = "wait";
+        named["until"] = until;
+        named["timeout_ms"] = static_cast<uint64_t>(options_.wait_s * 1000);
+        const json answer = ask(named);
+        const auto state = answer.at("state").get<std::string>();
+        const bool over = state == "over" && std::ranges::find(until, "closed") != until.end();
+        if (!over && std::ranges::find(until, state) == until.end()) {
+            throw Failure{refused, "not-yet: it is " + state};
+        }
+    }
+
+private:
+    const Options& options_;
+    std::optional<PoolClient> client_;
+    int id_ = 0;
+};
+
+/// `DEFINITION` is a file, or `-`.
+json read_definition(const std::string& file) {
+    if (file.empty()) {
+        return json::object();
+    }
+    std::ifstream stream;
+    if (file != "-") {
+        stream.open(file);
+        if (!stream) {
+            throw Failure{refused, "bad-request: " + file + " cannot be read"};
+        }
+    }
+    json value = json::parse(file == "-" ? std::cin : stream, nullptr, false);
+    if (value.is_discarded()) {
+        throw Failure{refused, "bad-request: " + file + " is no JSON"};
+    }
+    return value;
+}
+
+void follow_events(Session& session, uint64_t most, bool follow) {
+    json request{{"do", "events"}, {"most", most}};
+    while (true) {
+        const json answer = session.ask(request);
+        for (const json& event : answer.at("events")) {
+            session.show(event, gpupool::event_text(event));
+            request["after"] = event.at("number");
+        }
+        std::cout << std::flush;
+        if (!follow) {
+            return;
+        }
+        request.erase("most");
+        request["timeout_ms"] = follow_patience_ms;
+        if (!request.contains("after")) {
+            request["after"] = 0;
+        }
+    }
+}
+
+/// Declares all verbs; the one that was typed leaves what to do in `todo`.
+class CommandLine {
+public:
+    CommandLine() : app_("GPUs that are leased to VMs by hot-plug", "gpupool") {
+        app_.add_option("--socket", options_.socket, "of gpupoold")
+            ->envname("GPUPOOL_SOCKET")
+            ->capture_default_str();
+        app_.add_flag("--json", options_.as_json, "answers as gpupoold gives them");
+        app_.add_option("--request", options_.key,
+                        "key of this request: sent twice, it is carried out once");
+        app_.require_subcommand(1);
+        app_.fallthrough();
+        declare_pools();
+        declare_vms();
+        declare_leases();
+        declare_views();
+    }
+
+    int run(int argc, char** argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::ParseError& error) {
+            return app_.exit(error) == 0 ? 0 : refused;
+        }
+        try {
+            Session session(options_);
+            return todo_(session);
+        } catch (const Failure& failure) {
+            std::cerr << "gpupool: " << failure.line << "\n";
+            return failure.status;
+        } catch (const json::exception& error) {
+            std::cerr << "gpupool: gpupoold answers what this gpupool does not know: "
+                      << error.what() << "\n";
+            return cannot_tell;
+        }
+    }
+
+private:
+    using Todo = std::function<int(Session&)>;
+
+    CLI::App* verb(CLI::App& parent, const char* name, const char* help, Todo todo) {
+        CLI::App* const command = parent.add_subcommand(name, help);
+        command->callback([this, todo = std::move(todo)] { todo_ = todo; });
+        return command;
+    }
+    /// One that changes something, and says nothing when it is done.
+    CLI::App* quiet(CLI::App& parent, const char* name, const char* help,
+                    std::function<json()> request, std::function<void(Session&)> then = {}) {
+        return verb(parent, name, help, [request = std::move(request), then](Session& session) {
+            const json answer = session.change(request());
+            session.show(answer, "");
+            if (then) {
+                then(session);
+            }
+            return 0;
+        });
+    }
+    void add_wait(CLI::App* command) {
+        command->add_option("--wait", options_.wait_s, "for it to be over, so many seconds at most")
+            ->check(CLI::Range(0.0, 86400.0));
+    }
+
+    void declare_pools() {
+        auto* create = quiet(app_, "create", "a pool of GPUs of one kind", [this] {
+            return json{{"do", "create"},        {"pool", pool_},     {"profile", profile_},
+                        {"vram_mib", vram_mib_}, {"spares", spares_}, {"on_failure", on_failure_}};
+        });
+        create->add_option("POOL", pool_)->required();
+        create->add_option("--profile", profile_, "the kind of its GPUs: mi300x")->required();
+        create->add_option("--vram-mib", vram_mib_, "of each, if it is not as the profile says");
+        create->add_option("--spares", spares_, "so many are for leases that lost a GPU");
+        create
+            ->add_option("--on-failure", on_failure_, "replace a failed GPU, or wait for somebody")
+            ->check(CLI::IsMember({"replace", "wait"}))
+            ->capture_default_str();
+
+        auto* add = verb(app_, "add", "GPUs to a pool", [this](Session& session) {
+            for (const std::string& serial : serials_) {
+                json request{{"do", "add"}, {"pool", pool_}, {"serial", serial}};
+                if (!profile_.empty()) {
+                    request["profile"] = profile_;
+                }
+                if (!options_.key.empty()) {  // each is a request of its own
+                    request["request"] = options_.key + "/" + serial;
+                }
+                const json answer = session.ask(request);
+                session.show(answer, answer.at("gpu").get<std::string>() + "\n");
+            }
+            return 0;
+        });
+        add->add_option("POOL", pool_)->required();
+        add->add_option("SERIAL", serials_, "of the board, 0xe01")->required();
+        add->add_option("--profile", profile_, "what it is, to be sure that it fits");
+
+        auto* fail = quiet(app_, "fail", "say that a GPU is broken", [this] {
+            json request{{"do", "fail"}, {"gpu", gpu_}};
+            if (!reason_.empty()) {
+                request["reason"] = reason_;
+            }
+            if (epoch_) {
+                request["epoch"] = *epoch_;
+            }
+            return request;
+        });
+        fail->add_option("GPU", gpu_)->required();
+        fail->add_option("--reason", reason_);
+        fail->add_option("--epoch", epoch_, "of the tenancy in which it was found broken");
+
+        auto* replace = verb(app_, "replace", "a leased GPU by another one", [this](Session& s) {
+            json request{{"do", "replace"}, {"gpu", gpu_}};
+            if (!with_.empty()) {
+                request["with"] = with_;
+            }
+            const json answer = s.change(request);
+            s.show(answer, answer.at("by").get<std::string>() + "\n");
+            s.wait_for({{"gpu", answer.at("by")}}, {"leased"});
+            return 0;
+        });
+        replace->add_option("GPU", gpu_)->required();
+        replace->add_option("WITH", with_, "another one of the pool; else any that is free");
+        add_wait(replace);
+
+        auto* offline = quiet(app_, "offline", "give a GPU to nobody from now on", [this] {
+            return json{{"do", "offline"}, {"gpu", gpu_}, {"retire", retire_}};
+        });
+        offline->add_option("GPU", gpu_)->required();
+        offline->add_flag("--retire", retire_, "for good: one that is in quarantine");
+
+        auto* online = quiet(
+            app_, "online", "give it away again; one that is in quarantine is tested",
+            [this] {
+                return json{{"do", "online"}, {"gpu", gpu_}};
+            },
+            [this](Session& s) {
+                s.wait_for({{"gpu", gpu_}}, {"free", "leased", "quarantined"});
+            });
+        online->add_option("GPU", gpu_)->required();
+        add_wait(online);
+    }
+
+    void declare_vms() {
+        auto* vm = app_.add_subcommand("vm", "declare, start, stop");
+        vm->require_subcommand(1);
+        vm->fallthrough();
+        auto* declare = quiet(*vm, "declare", "say what a VM is", [this] {
+            return json{{"do", "declare"},
+                        {"vm", vm_},
+                        {"gpus", gpus_},
+                        {"definition", read_definition(definition_)}};
+        });
+        declare->add_option("VM", vm_)->required();
+        declare->add_option("DEFINITION", definition_, "file with kernel, initrd ...; - for stdin");
+        declare->add_option("--gpus", gpus_, "the most that it has at a time")
+            ->capture_default_str();
+        auto* start = quiet(
+            *vm, "start", "",
+            [this] {
+                return json{{"do", "start"}, {"vm", vm_}};
+            },
+            [this](Session& s) {
+                s.wait_for({{"vm", vm_}}, {"running", "stopped"});
+            });
+        auto* stop = quiet(
+            *vm, "stop", "its leases are lost, its GPUs scrubbed",
+            [this] {
+                return json{{"do", "stop"}, {"vm", vm_}};
+            },
+            [this](Session& s) {
+                s.wait_for({{"vm", vm_}}, {"stopped"});
+            });
+        for (auto* command : {start, stop}) {
+            command->add_option("VM", vm_)->required();
+            add_wait(command);
+        }
+    }
+
+    void declare_leases() {
+        auto* lease = verb(app_, "lease", "a GPU for a VM that runs", [this](Session& session) {
+            const json answer = session.change({{"do", "lease"},
+                                                {"pool", pool_},
+                                                {"vm", vm_},
+                                                {"count", count_},
+                                                {"queue", !no_queue_}});
+            std::string text;
+            for (const json& made : answer.at("leases")) {
+                text += made.at("lease").dump() + "\n";
+            }
+            session.show(answer, text);
+            std::cout << std::flush;
+            for (const json& made : answer.at("leases")) {
+                session.wait_for({{"lease", made.at("lease")}}, {"active"});
+            }
+            return 0;
+        });
+        lease->add_option("POOL", pool_)->required();
+        lease->add_option("VM", vm_)->required();
+        lease->add_option("--count", count_, "so many leases, all or none")->capture_default_str();
+        lease->add_flag("--no-queue", no_queue_, "refuse when a GPU is not free at once");
+        add_wait(lease);
+        auto* give_back = quiet(
+            app_, "return", "a lease",
+            [this] {
+                return json{{"do", "return"}, {"lease", lease_}};
+            },
+            [this](Session& s) {
+                s.wait_for({{"lease", lease_}}, {"closed"});
+            });
+        give_back->add_option("LEASE", lease_)->required();
+        add_wait(give_back);
+    }
+
+    void declare_views() {
+        auto* status = verb(app_, "status", "pools, GPUs, leases", [this](Session& session) {
+            json request{{"do", "status"}};
+            if (!pool_.empty()) {
+                request["pool"] = pool_;
+            }
+            const json answer = session.ask(request);
+            session.show(answer, gpupool::status_text(answer));
+            return 0;
+        });
+        status->add_option("POOL", pool_);
+        auto* plan = verb(app_, "plan", "what would be done if a GPU failed", [this](Session& s) {
+            const json answer = s.ask({{"do", "plan"}, {"pool", pool_}});
+            s.show(answer, gpupool::plan_text(answer));
+            return 0;
+        });
+        plan->add_option("POOL", pool_)->required();
+        auto* events = verb(app_, "events", "what has happened", [this](Session& session) {
+            follow_events(session, most_, follow_);
+            return 0;
+        });
+        events->add_option("--most", most_, "the last so many")->capture_default_str();
+        events->add_flag("--follow", follow_, "and those that come");
+        verb(app_, "map", "one HTML page of VMs, slots, GPUs", [](Session& session) {
+            const json answer = session.ask({{"do", "map"}});
+            session.show(answer, answer.at("html").get<std::string>());
+            return 0;
+        });
+        verb(app_, "metrics", "in Prometheus's text format", [](Session& session) {
+            const json answer = session.ask({{"do", "metrics"}});
+            session.show(answer, answer.at("text").get<std::string>());
+            return 0;
+        });
+        verb(app_, "doctor", "whether books, VMs and boards say the same", [](Session& session) {
+            const json answer = session.ask({{"do", "doctor"}});
+            std::string text;
+            for (const json& finding : answer.at("findings")) {
+                text += finding.get<std::string>() + "\n";
+            }
+            session.show(answer, text.empty() ? "all is as the books say\n" : text);
+            return text.empty() ? 0 : refused;
+        });
+    }
+
+    CLI::App app_;
+    Options options_;
+    Todo todo_;
+    std::string pool_, profile_, gpu_, vm_, with_, reason_, definition_;
+    std::string on_failure_ = "replace";
+    std::vector<std::string> serials_;
+    std::optional<uint64_t> epoch_;
+    uint64_t vram_mib_ = 0, spares_ = 0, gpus_ = 1, count_ = 1, lease_ = 0, most_ = 100;
+    bool retire_ = false, no_queue_ = false, follow_ = false;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+    return CommandLine().run(argc, argv);
+}
