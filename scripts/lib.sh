@@ -24,12 +24,12 @@ die() { printf '%s\n' "error: $*" >&2; exit 1; }
 
 # need COMMAND[=PACKAGE]...: refuse on a host that lacks one of these commands, and say how root gets them.
 need() {
-    local each absent=() packages=()
+    local each lacking=() packages=()
     for each in "$@"; do
-        command -v "${each%=*}" >/dev/null || { absent+=("${each%=*}"); packages+=("${each#*=}"); }
+        command -v "${each%=*}" >/dev/null || { lacking+=("${each%=*}"); packages+=("${each#*=}"); }
     done
-    [ ${#absent[@]} -eq 0 ] ||
-        die "missing on this host: ${absent[*]}; as root: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | xargs)"
+    [ ${#lacking[@]} -eq 0 ] ||
+        die "missing on this host: ${lacking[*]}; as root: apt-get install $(printf '%s\n' "${packages[@]}" | sort -u | xargs)"
 }
 
 # need_space DIR MIB: refuse before half a build is written.
