@@ -12,6 +12,11 @@ get_filename_component(top ${CMAKE_SOURCE_DIR} DIRECTORY)
 # Not those that the umask gave, of who installs or of who made the checkout.
 set(CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(executable ${CMAKE_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS})
+# Clang's, which cmake takes for clang, leaves static programs as they are (LLVM 14).
+find_program(strip_program strip)
+if(strip_program)
+    set(CMAKE_STRIP ${strip_program} CACHE FILEPATH "What strips installed programs" FORCE)
+endif()
 
 install(TARGETS hpctl amdgpu-emu amdgpu-emu-trace DESTINATION bin)
 get_directory_property(clients DIRECTORY hotplug/in_guest/clients DEFINITION hp_client_programs)
