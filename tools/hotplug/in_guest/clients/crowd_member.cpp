@@ -92,18 +92,6 @@ IoError call_kfd(const Fd& kfd, bool of_another) {
 
 }  // namespace
 
-const std::map<std::string, Manner>& manner_names() {
-    static const std::map<std::string, Manner> names = {
-        {"waits", Manner::waits},
-        {"ignores-sigbus", Manner::ignores_sigbus},
-        {"blocks-sigbus", Manner::blocks_sigbus},
-        {"is-stopped", Manner::is_stopped},
-        {"is-traced", Manner::is_traced},
-        {"sleeps-in-kernel", Manner::sleeps_in_kernel},
-        {"child-has-file", Manner::child_has_file}};
-    return names;
-}
-
 void live(const CrowdMember& member) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (const int signal : {SIGTERM, SIGINT, SIGBUS}) {

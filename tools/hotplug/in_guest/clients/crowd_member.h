@@ -5,9 +5,6 @@
 // modelled: queues that make progress; hsa_queue has one.
 #pragma once
 
-#include <map>
-#include <string>
-
 #include "hotplug/in_guest/clients/kfd_topology.h"
 
 namespace hp::clients {
@@ -23,9 +20,6 @@ enum class Manner {
     child_has_file,    ///< a forked child, whose parent has closed it
 };
 constexpr unsigned manners = 7;
-
-/// As they are called on a command line.
-const std::map<std::string, Manner>& manner_names();
 
 /// A member's first word, and its answer to each question. `op` points into the program, which is
 /// the same in all of them; null: all is well.

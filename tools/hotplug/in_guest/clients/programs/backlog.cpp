@@ -139,18 +139,17 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
     program.add_node(options.node);
-    app.add_option("--count", options.count, "submissions")
-        ->type_name("SUBMISSIONS")
-        ->check(CLI::Range(1, 1024));
-    app.add_option("--patience-ms", options.patience_ms, "how long a fence may take when asked")
-        ->type_name("ms");
-    app.add_flag("--executed", options.executed, "the last has to be executed, and not given up");
-    app.add_flag("--held", options.held,
-                 "first execute a submission; make the rest when told to by a line, and let them "
-                 "run on until the line 'finish'");
+    program.add_option("--count", options.count, "SUBMISSIONS", "submissions").within(1, 1024);
+    program.add_option("--patience-ms", options.patience_ms, "ms",
+                       "how long a fence may take when asked");
+    program.add_flag("--executed", options.executed,
+                     "the last has to be executed, and not given up");
+    program.add_flag(
+        "--held", options.held,
+        "first execute a submission; make the rest when told to by a line, and let them "
+        "run on until the line 'finish'");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -245,7 +245,6 @@ int run_client(const std::string& node, std::uint64_t count, double seconds,
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
@@ -253,16 +252,15 @@ int main(int argc, char** argv) {
     bool watch_fences = false;
     bool graphics = false;
     program.add_node(node);
-    app.add_option("--count", count, "end after so many submissions")->type_name("SUBMISSIONS");
-    app.add_option("--seconds", seconds, "end after so long")
-        ->type_name("s")
-        ->check(CLI::Range(0.0, 1e9));
-    app.add_option("--pause", pause_ms, "milliseconds between rounds of a compute and a copy job")
-        ->type_name("ms")
-        ->check(CLI::Range(0, 60'000));
-    app.add_flag("--watch-fences", watch_fences,
-                 "wait for each submission by its sync_file, and say when one fails");
-    app.add_flag("--graphics", graphics, "use the graphics rings instead of the compute rings");
+    program.add_option("--count", count, "SUBMISSIONS", "end after so many submissions");
+    program.add_option("--seconds", seconds, "s", "end after so long").within(0.0, 1e9);
+    program
+        .add_option("--pause", pause_ms, "ms",
+                    "milliseconds between rounds of a compute and a copy job")
+        .within(0, 60'000);
+    program.add_flag("--watch-fences", watch_fences,
+                     "wait for each submission by its sync_file, and say when one fails");
+    program.add_flag("--graphics", graphics, "use the graphics rings instead of the compute rings");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

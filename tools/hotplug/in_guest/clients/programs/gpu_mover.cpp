@@ -338,13 +338,12 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    program.add_gpu_id(options.gpu_id)->required();
-    app.add_option("--steps-after", options.steps_after, "steps on the second GPU")
-        ->type_name("STEPS")
-        ->check(CLI::Range(1, 1000000));
-    app.add_flag("--on-arrival", options.on_arrival, "move although the first GPU is still there");
+    program.add_gpu_id(options.gpu_id).required();
+    program.add_option("--steps-after", options.steps_after, "STEPS", "steps on the second GPU")
+        .within(1, 1000000);
+    program.add_flag("--on-arrival", options.on_arrival,
+                     "move although the first GPU is still there");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -234,18 +234,17 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    program.add_gpu_id(options.gpu_id)->required();
-    app.add_option("--count", options.count, "end after so many packets")->type_name("PACKETS");
-    app.add_option("--seconds", options.seconds, "end after so long")
-        ->type_name("s")
-        ->check(CLI::Range(0.0, 1e9));
-    app.add_option("--wait", options.wait, "how to wait for a packet: event, poll, or both in turn")
-        ->type_name("HOW")
-        ->check(CLI::IsMember({"event", "poll", "both"}));
-    app.add_flag("--ignore-sigbus", options.ignore_sigbus, "go on after the SIGBUS of a lost GPU");
-    app.add_option("--cgroup", options.cgroup, "folder of a cgroup to join")->type_name("FOLDER");
+    program.add_gpu_id(options.gpu_id).required();
+    program.add_option("--count", options.count, "PACKETS", "end after so many packets");
+    program.add_option("--seconds", options.seconds, "s", "end after so long").within(0.0, 1e9);
+    program
+        .add_option("--wait", options.wait, "HOW",
+                    "how to wait for a packet: event, poll, or both in turn")
+        .one_of({"event", "poll", "both"});
+    program.add_flag("--ignore-sigbus", options.ignore_sigbus,
+                     "go on after the SIGBUS of a lost GPU");
+    program.add_option("--cgroup", options.cgroup, "FOLDER", "folder of a cgroup to join");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <optional>
 #include <string>
 
@@ -219,21 +218,18 @@ int run_client(const Options& options) {
 int main(int argc, char** argv) {
     using namespace hp::clients;
     Program program(self);
-    CLI::App& app = program.app();
     Options options;
     program.add_node(options.node);
-    app.add_option("--domain", options.domain, "vram or gtt: where the buffer is")
-        ->type_name("DOMAIN")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, std::uint64_t>{
-            {"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}}));
-    app.add_option("--mode", options.mode, "what kind of importer the device is")
-        ->type_name("MODE")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, dma_buf_importer_mode>{{"dynamic", DMA_BUF_IMPORTER_DYNAMIC},
-                                                         {"late", DMA_BUF_IMPORTER_LATE},
-                                                         {"pinned", DMA_BUF_IMPORTER_PINNED},
-                                                         {"static", DMA_BUF_IMPORTER_STATIC}}));
-    app.add_flag("--edu", options.edu, "QEMU's edu makes the accesses");
+    program.add_choice<std::uint64_t>(
+        "--domain", options.domain, "DOMAIN", "vram or gtt: where the buffer is",
+        {{"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}});
+    program.add_choice<dma_buf_importer_mode>("--mode", options.mode, "MODE",
+                                              "what kind of importer the device is",
+                                              {{"dynamic", DMA_BUF_IMPORTER_DYNAMIC},
+                                               {"late", DMA_BUF_IMPORTER_LATE},
+                                               {"pinned", DMA_BUF_IMPORTER_PINNED},
+                                               {"static", DMA_BUF_IMPORTER_STATIC}});
+    program.add_flag("--edu", options.edu, "QEMU's edu makes the accesses");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -293,24 +293,28 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
-    hp::clients::Options options;
+    using namespace hp::clients;
+    Program program(self);
+    Options options;
     program.add_gpu_id(options.gpu_id);
-    app.add_option("--count", options.count, "processes")
-        ->type_name("PROCESSES")
-        ->check(CLI::Range(1, 1024));
-    app.add_option("--queues", options.queues, "how many of them have a queue on that GPU")
-        ->type_name("PROCESSES");
-    app.add_option("--manner", options.manner, "what all of them do, instead of each its own")
-        ->type_name("MANNER")
-        ->transform(CLI::CheckedTransformer(hp::clients::manner_names()));
+    program.add_option("--count", options.count, "PROCESSES", "processes").within(1, 1024);
+    program.add_option("--queues", options.queues, "PROCESSES",
+                       "how many of them have a queue on that GPU");
+    program.add_choice<Manner>("--manner", options.manner, "MANNER",
+                               "what all of them do, instead of each its own",
+                               {{"waits", Manner::waits},
+                                {"ignores-sigbus", Manner::ignores_sigbus},
+                                {"blocks-sigbus", Manner::blocks_sigbus},
+                                {"is-stopped", Manner::is_stopped},
+                                {"is-traced", Manner::is_traced},
+                                {"sleeps-in-kernel", Manner::sleeps_in_kernel},
+                                {"child-has-file", Manner::child_has_file}});
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }
     if (options.queues > options.count) {
         return program.refuse("--queues: more than there are processes");
     }
-    hp::clients::handle_signals();
-    return hp::clients::run_client(options);
+    handle_signals();
+    return run_client(options);
 }

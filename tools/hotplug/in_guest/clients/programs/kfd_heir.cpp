@@ -327,7 +327,7 @@ int run_client(std::uint32_t gpu_id) {
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
     std::uint32_t gpu_id = 0;
-    program.add_gpu_id(gpu_id)->required();
+    program.add_gpu_id(gpu_id).required();
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -69,9 +69,8 @@ int run_client(bool ignore_sigbus) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     bool ignore_sigbus = false;
-    app.add_flag("--ignore-sigbus", ignore_sigbus, "go on after SIGBUS");
+    program.add_flag("--ignore-sigbus", ignore_sigbus, "go on after SIGBUS");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -212,12 +212,10 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    program.add_gpu_id(options.gpu_id)->required();
-    app.add_option("--other", options.other_id, "gpu_id of the GPU that may be lost")
-        ->type_name("ID")
-        ->required();
+    program.add_gpu_id(options.gpu_id).required();
+    program.add_option("--other", options.other_id, "ID", "gpu_id of the GPU that may be lost")
+        .required();
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

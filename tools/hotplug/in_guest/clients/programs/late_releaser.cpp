@@ -84,15 +84,10 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
     program.add_node(options.node);
-    app.add_option("--count", options.count, "buffers")
-        ->type_name("BUFFERS")
-        ->check(CLI::Range(1, 4096));
-    app.add_option("--size-mib", options.size_mib, "size of each")
-        ->type_name("MiB")
-        ->check(CLI::Range(1, 1024));
+    program.add_option("--count", options.count, "BUFFERS", "buffers").within(1, 4096);
+    program.add_option("--size-mib", options.size_mib, "MiB", "size of each").within(1, 1024);
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -114,23 +114,16 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_option("bdf", options.bdf, "PCI address, as 0000:01:00.0")
-        ->type_name("BDF")
-        ->required();
-    app.add_option("bar", options.bar, "number of the BAR")
-        ->type_name("BAR")
-        ->required()
-        ->check(CLI::Range(0, 5));
-    app.add_option("--offset", options.offset, "byte offset of the dword (0x... for hex)")
-        ->type_name("BYTES");
-    app.add_option("--count", options.count, "how many accesses of each kind")
-        ->type_name("ACCESSES")
-        ->check(CLI::PositiveNumber);
-    app.add_flag("--write", options.write, "time writes too: the value read is written back");
-    app.add_option("--set", options.set, "write this value instead of timing (0x... for hex)")
-        ->type_name("DWORD");
+    program.add_option("bdf", options.bdf, "BDF", "PCI address, as 0000:01:00.0").required();
+    program.add_option("bar", options.bar, "BAR", "number of the BAR").required().within(0, 5);
+    program.add_option("--offset", options.offset, "BYTES",
+                       "byte offset of the dword (0x... for hex)");
+    program.add_option("--count", options.count, "ACCESSES", "how many accesses of each kind")
+        .positive();
+    program.add_flag("--write", options.write, "time writes too: the value read is written back");
+    program.add_option("--set", options.set, "DWORD",
+                       "write this value instead of timing (0x... for hex)");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

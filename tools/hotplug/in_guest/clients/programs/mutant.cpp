@@ -114,21 +114,17 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    app.add_flag("--early", options.early, "end before anything is lost");
-    app.add_flag("--never", options.never, "do not end");
-    app.add_flag("--still", options.still, "do not end, and make no progress");
-    app.add_flag("--bad", options.bad, "have a wrong result");
-    app.add_option("--after-ms", options.after_ms, "do all of it that much later")->type_name("ms");
-    app.add_option("--reason", options.reason, "of the end")->type_name("REASON");
-    app.add_option("--errno", options.error, "of the end")->type_name("ERRNO");
-    app.add_option("--error", options.report_error, "say an error of this errno")
-        ->type_name("ERRNO");
-    app.add_flag("--sigbus", options.sigbus, "say that SIGBUS was caught");
-    app.add_option("--signal", options.signal, "end by this signal")
-        ->type_name("SIGNAL")
-        ->check(CLI::Range(1, 64));
+    program.add_flag("--early", options.early, "end before anything is lost");
+    program.add_flag("--never", options.never, "do not end");
+    program.add_flag("--still", options.still, "do not end, and make no progress");
+    program.add_flag("--bad", options.bad, "have a wrong result");
+    program.add_option("--after-ms", options.after_ms, "ms", "do all of it that much later");
+    program.add_option("--reason", options.reason, "REASON", "of the end");
+    program.add_option("--errno", options.error, "ERRNO", "of the end");
+    program.add_option("--error", options.report_error, "ERRNO", "say an error of this errno");
+    program.add_flag("--sigbus", options.sigbus, "say that SIGBUS was caught");
+    program.add_option("--signal", options.signal, "SIGNAL", "end by this signal").within(1, 64);
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
-#include <map>
 #include <string>
 
 #include "hotplug/in_guest/clients/command_buffer.h"
@@ -187,19 +186,16 @@ int run_client(const Options& options) {
 int main(int argc, char** argv) {
     using namespace hp::clients;
     Program program(self);
-    CLI::App& app = program.app();
     Options options;
     program.add_node(options.owner);
-    app.add_option("peer", options.peer, "render node of the GPU that imports it")
-        ->type_name("NODE")
-        ->required();
-    app.add_option("--domain", options.domain, "vram or gtt: where the buffer is")
-        ->type_name("DOMAIN")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, std::uint64_t>{
-            {"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}}));
-    app.add_flag("--unnamed", options.unnamed, "let no submission name the buffer");
-    app.add_flag("--until-gone", options.until_gone,
-                 "look again and again until the buffer is something else");
+    program.add_option("peer", options.peer, "NODE", "render node of the GPU that imports it")
+        .required();
+    program.add_choice<std::uint64_t>(
+        "--domain", options.domain, "DOMAIN", "vram or gtt: where the buffer is",
+        {{"vram", abi::AMDGPU_GEM_DOMAIN_VRAM}, {"gtt", abi::AMDGPU_GEM_DOMAIN_GTT}});
+    program.add_flag("--unnamed", options.unnamed, "let no submission name the buffer");
+    program.add_flag("--until-gone", options.until_gone,
+                     "look again and again until the buffer is something else");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

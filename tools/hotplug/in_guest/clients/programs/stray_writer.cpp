@@ -70,11 +70,10 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
     program.add_node(options.node);
-    app.add_option("--address", options.address, "GPU virtual address of the stray write")
-        ->type_name("ADDRESS");
+    program.add_option("--address", options.address, "ADDRESS",
+                       "GPU virtual address of the stray write");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -149,15 +149,12 @@ void fix_addresses(char** argv) {
 int main(int argc, char** argv) {
     fix_addresses(argv);
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
     program.add_node(options.node);
-    app.add_option("--count", options.count, "submissions in a round")
-        ->type_name("SUBMISSIONS")
-        ->check(CLI::Range(1, 100000));
-    app.add_option("--rounds", options.rounds, "rounds, each with a result")
-        ->type_name("ROUNDS")
-        ->check(CLI::Range(1, 1000));
+    program.add_option("--count", options.count, "SUBMISSIONS", "submissions in a round")
+        .within(1, 100000);
+    program.add_option("--rounds", options.rounds, "ROUNDS", "rounds, each with a result")
+        .within(1, 1000);
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

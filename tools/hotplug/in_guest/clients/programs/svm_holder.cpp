@@ -16,7 +16,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -263,27 +262,20 @@ int run_client(const Options& options) {
 }  // namespace hp::clients
 
 int main(int argc, char** argv) {
-    hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
-    hp::clients::Options options;
-    program.add_gpu_id(options.gpu_id)->required();
-    app.add_option("--size-mib", options.size_mib, "size of the memory")
-        ->type_name("MiB")
-        ->check(CLI::Range(1, 256));
-    app.add_option("--in", options.place, "where the memory is: vram or system")
-        ->type_name("PLACE")
-        ->transform(CLI::CheckedTransformer(std::map<std::string, hp::clients::Place>{
-            {"vram", hp::clients::Place::vram}, {"system", hp::clients::Place::system}}));
-    app.add_option("--content", options.content, "what is right to find: kept, zeroed or either")
-        ->type_name("CONTENT")
-        ->transform(CLI::CheckedTransformer(
-            std::map<std::string, hp::clients::Content>{{"kept", hp::clients::Content::kept},
-                                                        {"zeroed", hp::clients::Content::zeroed},
-                                                        {"either", hp::clients::Content::either}}));
-    app.add_flag("--forked", options.forked, "a stopped child has the memory, too");
+    using namespace hp::clients;
+    Program program(self);
+    Options options;
+    program.add_gpu_id(options.gpu_id).required();
+    program.add_option("--size-mib", options.size_mib, "MiB", "size of the memory").within(1, 256);
+    program.add_choice<Place>("--in", options.place, "PLACE", "where the memory is: vram or system",
+                              {{"vram", Place::vram}, {"system", Place::system}});
+    program.add_choice<Content>(
+        "--content", options.content, "CONTENT", "what is right to find: kept, zeroed or either",
+        {{"kept", Content::kept}, {"zeroed", Content::zeroed}, {"either", Content::either}});
+    program.add_flag("--forked", options.forked, "a stopped child has the memory, too");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }
-    hp::clients::handle_signals();
-    return hp::clients::run_client(options);
+    handle_signals();
+    return run_client(options);
 }

@@ -386,19 +386,14 @@ int run_client(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
-    auto* gpu = app.add_option_group("the GPU");
-    program.add_gpu_id(options.gpu.gpu_id, gpu);
-    gpu->add_option("--bdf", options.gpu.bdf, "its PCI address: 0000:01:00.0")->type_name("BDF");
-    gpu->require_option(1);
-    app.add_option("--count", options.count, "end after so many rounds")->type_name("ROUNDS");
-    app.add_option("--size-kib", options.size_kib, "of a copy")
-        ->type_name("KiB")
-        ->check(CLI::Range(1, 1 << 20));
-    app.add_option("--patience", options.patience_s, "end when a round's step takes more seconds")
-        ->type_name("s");
-    app.add_flag("--unhandled", options.unhandled, "leave it to ROCr what the loss of a GPU does");
+    program.add_gpu_id_or_bdf(options.gpu.gpu_id, options.gpu.bdf);
+    program.add_option("--count", options.count, "ROUNDS", "end after so many rounds");
+    program.add_option("--size-kib", options.size_kib, "KiB", "of a copy").within(1, 1 << 20);
+    program.add_option("--patience", options.patience_s, "s",
+                       "end when a round's step takes more seconds");
+    program.add_flag("--unhandled", options.unhandled,
+                     "leave it to ROCr what the loss of a GPU does");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

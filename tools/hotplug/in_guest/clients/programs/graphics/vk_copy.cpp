@@ -221,22 +221,17 @@ int run_client(const std::string& node, const Limits& limits, bool until_lost) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     std::string node;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
     unsigned pause_ms = 0;
     bool until_lost = false;
     program.add_node(node);
-    app.add_option("--count", count, "end after so many rounds")->type_name("ROUNDS");
-    app.add_option("--seconds", seconds, "end after so long")
-        ->type_name("s")
-        ->check(CLI::Range(0.0, 1e9));
-    app.add_option("--pause", pause_ms, "milliseconds between rounds")
-        ->type_name("ms")
-        ->check(CLI::Range(0, 60'000));
-    app.add_flag("--until-lost", until_lost,
-                 "end well when, and only when, the driver says VK_ERROR_DEVICE_LOST");
+    program.add_option("--count", count, "ROUNDS", "end after so many rounds");
+    program.add_option("--seconds", seconds, "s", "end after so long").within(0.0, 1e9);
+    program.add_option("--pause", pause_ms, "ms", "milliseconds between rounds").within(0, 60'000);
+    program.add_flag("--until-lost", until_lost,
+                     "end well when, and only when, the driver says VK_ERROR_DEVICE_LOST");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

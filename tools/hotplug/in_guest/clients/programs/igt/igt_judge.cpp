@@ -195,18 +195,16 @@ int run(const Options& options) {
 
 int main(int argc, char** argv) {
     hp::clients::Program program(hp::clients::self);
-    CLI::App& app = program.app();
     hp::clients::Options options;
     program.add_node(options.node);
-    app.add_option(
-           "requests", options.requests,
-           "BINARY@SUBTEST[|gfx|blind-gfx|memory=MIB|may-skip=TEXT|never=TEXT|shows=TEXT]...")
-        ->type_name("TEST")
-        ->required();
-    app.add_option("--device", options.device,
-                   "PCI address of the GPU that IGT shall take; else it takes any")
-        ->type_name("BDF");
-    app.add_option("--timeout", options.timeout_s, "seconds that a test may take")->type_name("s");
+    program
+        .add_option(
+            "requests", options.requests, "TEST",
+            "BINARY@SUBTEST[|gfx|blind-gfx|memory=MIB|may-skip=TEXT|never=TEXT|shows=TEXT]...")
+        .required();
+    program.add_option("--device", options.device, "BDF",
+                       "PCI address of the GPU that IGT shall take; else it takes any");
+    program.add_option("--timeout", options.timeout_s, "s", "seconds that a test may take");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }
