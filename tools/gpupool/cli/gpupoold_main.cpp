@@ -17,6 +17,7 @@
 #include "gpupool/daemon/keeper.h"
 #include "gpupool/daemon/server.h"
 #include "gpupool/driver/fake_driver.h"
+#include "gpupool/driver/qemu_driver.h"
 #include "gpupool/ledger/ledger.h"
 #include "lib/event_loop.h"
 #include "lib/log.h"
@@ -29,7 +30,7 @@ struct Options {
     std::string state = "/var/lib/gpupool";
     std::string run = "/run/gpupool";
     std::string socket;
-    std::string driver = "fake";
+    std::string driver = "qemu";
     std::string metrics;
     std::string map;
     std::string log = "info";
@@ -41,8 +42,9 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--run", options.run, "folder of what ends with the machine: sockets, logs")
         ->capture_default_str();
     app.add_option("--socket", options.socket, "for gpupool; else RUN/socket");
-    app.add_option("--driver", options.driver, "fake: files stand for boards and VMs")
-        ->check(CLI::IsMember({"fake"}))
+    app.add_option("--driver", options.driver,
+                   "qemu: emulated boards, and QEMU's VMs; fake: files stand for both")
+        ->check(CLI::IsMember({"qemu", "fake"}))
         ->capture_default_str();
     app.add_option("--metrics", options.metrics, "keep this file in Prometheus's text format");
     app.add_option("--map", options.map, "keep this file as a page of VMs, slots and GPUs");
@@ -68,6 +70,17 @@ std::string boot_id() {
     return id;
 }
 
+std::unique_ptr<gpupool::Driver> make_driver(const Options& options) {
+    if (options.driver == "fake") {
+        return std::make_unique<gpupool::FakeDriver>(fs::path(options.run) / "fake");
+    }
+    auto driver = gpupool::QemuDriver::make(options.run);
+    if (!driver) {
+        throw std::runtime_error(driver.error().message);
+    }
+    return std::move(*driver);
+}
+
 void run(const Options& options) {
     make_folder(options.state);
     make_folder(options.run);
@@ -77,9 +90,7 @@ void run(const Options& options) {
     if (!ledger) {
         throw std::runtime_error(ledger.error().message);
     }
-    gpupool::Keeper keeper(loop, std::move(*ledger),
-                           std::make_unique<gpupool::FakeDriver>(fs::path(options.run) / "fake"),
-                           boot_id());
+    gpupool::Keeper keeper(loop, std::move(*ledger), make_driver(options), boot_id());
     const std::string socket =
         options.socket.empty() ? (fs::path(options.run) / "socket").string() : options.socket;
     const gpupool::Server server(

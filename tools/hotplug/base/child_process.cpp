@@ -15,60 +15,11 @@
 #include <cerrno>
 #include <cstring>
 
+#include "hotplug/base/exec_image.h"
+
 namespace hotplug {
 
 namespace {
-
-/// The child's program, arguments and environment, laid out before fork(): afterwards only
-/// async-signal-safe calls.
-class ExecImage {
-public:
-    explicit ExecImage(const Command& command) {
-        for (const std::string& argument : command.argv) {
-            strings_.push_back(argument);
-        }
-        arguments_ = strings_.size();
-        for (char** variable = environ; *variable; ++variable) {
-            std::string_view text(*variable);
-            if (!command.environment.contains(std::string(text.substr(0, text.find('='))))) {
-                strings_.emplace_back(text);
-            }
-        }
-        for (const auto& [name, value] : command.environment) {
-            strings_.push_back(fmt::format("{}={}", name, value));
-        }
-        for (size_t i = 0; i < strings_.size(); ++i) {
-            (i < arguments_ ? argv_ : envp_).push_back(strings_[i].data());
-        }
-        argv_.push_back(nullptr);
-        envp_.push_back(nullptr);
-        if (command.oom_score_adj != 0) {
-            oom_score_adj_ = std::to_string(command.oom_score_adj);
-        }
-    }
-    ExecImage(const ExecImage&) = delete;
-    ExecImage& operator=(const ExecImage&) = delete;
-
-    /// May fail where /proc is not there or not writable: the program runs as well then.
-    void adjust_oom_score() const {
-        if (oom_score_adj_.empty()) {
-            return;
-        }
-        const int file = ::open("/proc/self/oom_score_adj", O_WRONLY);
-        [[maybe_unused]] const ssize_t written =
-            ::write(file, oom_score_adj_.data(), oom_score_adj_.size());
-        ::close(file);
-    }
-
-    void exec() { ::execvpe(argv_[0], argv_.data(), envp_.data()); }
-
-private:
-    std::vector<std::string> strings_;
-    size_t arguments_ = 0;
-    std::vector<char*> argv_;
-    std::vector<char*> envp_;
-    std::string oom_score_adj_;
-};
 
 // In the child. Reports errno through `report_fd`, which a successful exec closes.
 [[noreturn]] void become(ExecImage& image, pid_t harness, int output_fd, int report_fd,
@@ -78,14 +29,7 @@ private:
     if (::getppid() == harness) {  // else the harness died before prctl() could tell
         ::setpgid(0,
                   0);  // a terminal's Ctrl-C is for the harness, which ends its children in order
-        sigset_t none;
-        ::sigemptyset(&none);
-        ::sigprocmask(SIG_SETMASK, &none, nullptr);
-        int null = ::open("/dev/null", O_RDONLY);
-        ::dup2(null, STDIN_FILENO);
-        ::dup2(output_fd, STDOUT_FILENO);
-        ::dup2(output_fd, STDERR_FILENO);
-        ::close(null);
+        ExecImage::redirect(output_fd);
         image.adjust_oom_score();
         image.exec();
         error = errno;

@@ -14,14 +14,6 @@ namespace {
 
 constexpr std::chrono::seconds shutdown_grace{5};
 
-std::filesystem::path control_socket(const EmulatorSpec& spec) {
-    return spec.socket_dir / (spec.name + ".ctl");
-}
-
-std::filesystem::path device_socket(const EmulatorSpec& spec) {
-    return spec.socket_dir / (spec.name + ".vfu");
-}
-
 std::filesystem::path trace_file(const EmulatorSpec& spec) {
     return spec.log_dir / (spec.name + ".trace");
 }
@@ -34,11 +26,31 @@ bool in_hive(const std::string& profile) {
 
 }  // namespace
 
+std::filesystem::path emulator_control_socket(const EmulatorSpec& spec) {
+    return spec.socket_dir / (spec.name + ".ctl");
+}
+
+std::filesystem::path emulator_device_socket(const EmulatorSpec& spec) {
+    return spec.socket_dir / (spec.name + ".vfu");
+}
+
 Command emulator_command(const EmulatorSpec& spec) {
     Command command;
-    command.argv = {spec.program,        "--profile", spec.gpu.profile,     "--socket",
-                    device_socket(spec), "--control", control_socket(spec), "--die-with-parent"};
+    command.argv = {spec.program,
+                    "--profile",
+                    spec.gpu.profile,
+                    "--socket",
+                    emulator_device_socket(spec),
+                    "--control",
+                    emulator_control_socket(spec)};
     command.oom_score_adj = first_to_be_killed;
+    if (spec.die_with_parent) {
+        command.argv.push_back("--die-with-parent");
+    }
+    if (spec.gpu.serial) {
+        command.argv.insert(command.argv.end(),
+                            {"--serial", fmt::format("{:#x}", *spec.gpu.serial)});
+    }
     if (spec.gpu.vram_mib) {
         command.argv.insert(command.argv.end(), {"--vram-mib", std::to_string(*spec.gpu.vram_mib)});
     }
@@ -79,7 +91,7 @@ hp::Result<std::unique_ptr<EmulatorProcess>> EmulatorProcess::start(EmulatorSpec
         new EmulatorProcess(std::move(spec), std::move(*child)));
     // Short turns: an emulator that ended at once is noticed before the deadline.
     while (true) {
-        auto control = EmulatorClient::connect(control_socket(emulator->spec_),
+        auto control = EmulatorClient::connect(emulator_control_socket(emulator->spec_),
                                                fmt::format("the emulator {}", emulator->spec_.name),
                                                deadline.within(std::chrono::milliseconds(200)));
         if (control) {
@@ -120,7 +132,7 @@ hp::Error EmulatorProcess::ended_with(const ExitStatus& status) const {
 }
 
 std::filesystem::path EmulatorProcess::vfio_user_socket() const {
-    return device_socket(spec_);
+    return emulator_device_socket(spec_);
 }
 
 std::filesystem::path EmulatorProcess::log() const {

@@ -23,6 +23,7 @@ struct GpuOptions {
     std::string profile = "mi300x";
     std::optional<uint16_t> device_id;  // instead of the profile's
     std::optional<uint64_t> vram_mib;   // instead of the profile's
+    std::optional<uint64_t> serial;     // of the board; it has none otherwise
     bool trace = true;                  // record every access
 };
 
@@ -37,10 +38,14 @@ struct EmulatorSpec {
     unsigned node = 0;
     bool behind_switch = false;
     bool black_hole = false;
+    /// It ends with the harness; a pool's do not end with the daemon.
+    bool die_with_parent = true;
 };
 
 /// The command line of amdgpu-emu for that board.
 Command emulator_command(const EmulatorSpec& spec);
+std::filesystem::path emulator_control_socket(const EmulatorSpec& spec);
+std::filesystem::path emulator_device_socket(const EmulatorSpec& spec);
 
 class EmulatorProcess {
 public:

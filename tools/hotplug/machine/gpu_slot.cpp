@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "hotplug/machine/hot_add.h"
 #include "hotplug/machine/pcie_switch.h"
 
 namespace hotplug {
@@ -46,13 +47,6 @@ std::string address_on_bus(unsigned first, unsigned slot) {
     const unsigned function = function_of(slot);
     const std::string device = fmt::format("{:#x}", first + device_of(slot));
     return function == 0 ? device : fmt::format("{}.{}", device, function);
-}
-
-json vfio_user(const std::string& id, const std::string& bus, const std::string& socket) {
-    return {{"driver", "vfio-user-pci"},
-            {"id", id},
-            {"bus", bus},
-            {"socket", {{"type", "unix"}, {"path", socket}}}};
 }
 
 }  // namespace
@@ -120,7 +114,8 @@ void GpuSlot::attach(QmpClient& qmp, QtestClient& qtest) {
 json GpuSlot::board() const {
     switch (config_.device) {
         case SlotDevice::empty: break;
-        case SlotDevice::gpu: return vfio_user(device_id(), port_id(), gpu_->vfio_user_socket());
+        case SlotDevice::gpu:
+            return vfio_user_device(device_id(), port_id(), gpu_->vfio_user_socket());
         case SlotDevice::nvme:
             return {{"driver", "nvme"},
                     {"id", device_id()},
@@ -168,7 +163,8 @@ std::vector<std::string> GpuSlot::qemu_devices(size_t slots) const {
         objects.push_back(board().dump());
     }
     if (has_gpu()) {
-        json hole = vfio_user(fmt::format("hole{}", index_), "pcie.0", hole_->vfio_user_socket());
+        json hole =
+            vfio_user_device(fmt::format("hole{}", index_), "pcie.0", hole_->vfio_user_socket());
         hole["addr"] = address_on_bus(first_hole, index_);
         if (shared) {
             hole["multifunction"] = true;
@@ -244,31 +240,16 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
     return {};
 }
 
-// QEMU reports a new board as "presence changed" and "button pressed" at once. A guest that is
-// still at the end of a surprise removal, behind its last write to the slot, looks at presence once
-// more and switches the slot on; the press, taken in after that, asks for power off: 5 seconds
-// later the guest puts the new board away. So the press is taken back before a CPU can see it. The
-// interrupt has been raised, and presence is what it then reports.
 hp::Result<void> GpuSlot::plug() {
-    if (auto stopped = qmp_->execute("stop"); !stopped) {
-        return tl::unexpected(stopped.error());
-    }
     // Function 0 comes last: it is what makes the slot report a board.
     json gpu = board();
-    hp::Result<json> whole = json();
+    std::vector<json> functions;
     if (second_function_) {
         gpu["multifunction"] = true;
-        whole = qmp_->execute("device_add", second_function());
+        functions.push_back(second_function());
     }
-    auto plugged = whole.and_then([&](const json&) { return qmp_->execute("device_add", gpu); })
-                       .and_then([&](const json&) {
-                           plugged_ = true;
-                           return port_->release_button();
-                       });
-    if (auto going = qmp_->execute("cont"); !going) {
-        return tl::unexpected(going.error());
-    }
-    return plugged;
+    functions.push_back(std::move(gpu));
+    return hot_add(*qmp_, *port_, functions, plugged_);
 }
 
 hp::Result<void> GpuSlot::press_button() {

@@ -140,6 +140,12 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     EXPECT_EQ(value_of(argv, "--vram-mib"), "512");
     EXPECT_EQ(value_of(argv, "--trace"), "/logs/gpu0.trace");
     EXPECT_TRUE(has(argv, "--die-with-parent"));
+    EXPECT_FALSE(has(argv, "--serial"));
+    EmulatorSpec lasting = spec;
+    lasting.gpu.serial = 0xe01;
+    lasting.die_with_parent = false;
+    EXPECT_EQ(value_of(emulator_command(lasting).argv, "--serial"), "0xe01");
+    EXPECT_FALSE(has(emulator_command(lasting).argv, "--die-with-parent"));
     EXPECT_FALSE(has(argv, "--black-hole"));
     EXPECT_FALSE(has(argv, "--hive") || has(argv, "--node")) << "an MI300X alone";
     spec.gpu.profile = "mi300x-hive";

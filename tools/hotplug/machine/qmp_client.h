@@ -43,6 +43,8 @@ public:
     hp::Result<std::string> human(const std::string& command_line);
     /// Asks QEMU to end. That it may end before it answers is not a failure.
     void quit();
+    /// False once QEMU is gone.
+    bool connected() const { return conversation_->connected(); }
 
     size_t event_count() const;
     /// The first event from index `from` on that satisfies `wanted`.
