@@ -23,7 +23,7 @@ struct GpuOptions {
     std::string profile = "mi300x";
     std::optional<uint16_t> device_id;  // instead of the profile's
     std::optional<uint64_t> vram_mib;   // instead of the profile's
-    std::optional<uint64_t> serial;     // of the board; it has none otherwise
+    std::optional<uint64_t> serial{};   // of the board; it has none otherwise
     bool trace = true;                  // record every access
 };
 
