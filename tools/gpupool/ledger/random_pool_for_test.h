@@ -75,13 +75,17 @@ public:
         }
     }
 
-    void restart() {
+    /// Known by another `boot` from here on.
+    void restart(std::string boot) {
+        boot_ = std::move(boot);
         running_.clear();
         for (auto& [name, board] : boards_) {
             board.place.reset();
             board.powered = false;
         }
     }
+
+    const std::string& boot() const { return boot_; }
 
     /// What the books say of those who have a GPU has to be so.
     void compare(const Books& books) {
@@ -115,6 +119,7 @@ private:
         }
     }
 
+    std::string boot_;
     std::map<std::string, Board> boards_;
     std::set<std::pair<std::string, uint64_t>> running_;
 };
@@ -127,6 +132,11 @@ public:
     /// Mostly people and the driver; what is refused is part of it.
     void happen(Books& books, FakeHardware& hardware) {
         ++books.now_us;
+        // As the daemon at its start: a restart of which nothing was written down is noticed again.
+        if (books.boot_id != hardware.boot()) {
+            machine_restarted(books, hardware.boot());
+            return;
+        }
         switch (below(24)) {
             case 0: create(books); break;
             case 1: (void)add_gpu(books, root, pool_name(), 1 + below(30), ""); break;
@@ -164,8 +174,8 @@ public:
             case 17: lose_vm(books, hardware); break;
             case 18:
                 if (below(20) == 0) {
-                    hardware.restart();
-                    machine_restarted(books, fmt::format("boot {}", books.now_us));
+                    hardware.restart(fmt::format("boot {}", books.now_us));
+                    machine_restarted(books, hardware.boot());
                 }
                 break;
             default: drive(books, hardware); break;
