@@ -2,26 +2,30 @@
 # SPDX-License-Identifier: GPL-2.0
 # device-plugin.sh BDF: what a daemon does that offers GPUs to others: have /dev/kfd open and listen to the kernel's events. On a line of
 # stdin, "removed" or "added", say whether the events tell of it within 10 s; end well at the end of stdin.
+# shellcheck disable=SC3045  # busybox's read has a timeout
 
-exec 7<>/dev/kfd || exit
-: >/tmp/uevents
-uevent sh -c 'echo "$ACTION $SUBSYSTEM $DEVPATH" >>/tmp/uevents' &
+rm -f /tmp/uevents
+mkfifo /tmp/uevents && exec 8<>/tmp/uevents || exit
+uevent sh -c 'echo "$ACTION $SUBSYSTEM $DEVPATH" >&8' &
 listener=$!
-trap 'kill $listener; exit 0' TERM
+trap 'kill $listener' EXIT
+trap 'exit 0' TERM
+# Only now, so that the listener does not have it, too.
+exec 7<>/dev/kfd || exit
 
-told() {  # EVENT of the PCI device, and of its DRM devices
-    for _ in $(seq 100); do
-        grep -q "^$2 pci .*/$1\$" /tmp/uevents && grep -q "^$3 drm .*/$1/drm/renderD" /tmp/uevents && return
-        usleep 100000
+told() {  # EVENT of the PCI device, and of its DRM device
+    pci='' drm=''
+    until [ "$pci$drm" = yesyes ]; do
+        read -r -t 10 action subsystem path <&8 || return
+        case "$action $subsystem $path" in
+            "$2 pci "*"/$1") pci=yes ;;
+            "$3 drm "*"/$1/drm/renderD"*) drm=yes ;;
+        esac
     done
-    return 1
 }
 
 # The listener is there when it hears an event that is made for it.
-until [ -s /tmp/uevents ]; do
-    echo change >"/sys/bus/pci/devices/$1/uevent"
-    usleep 100000
-done
+until echo change >"/sys/bus/pci/devices/$1/uevent" && read -r -t 1 _ <&8; do :; done
 echo '{"state":"ready"}'
 while read -r line; do
     case $line in
@@ -30,4 +34,3 @@ while read -r line; do
     esac
     echo "{\"state\":\"$line\",\"bad\":$?}"
 done
-kill $listener
