@@ -34,7 +34,7 @@ fuzzers: ## libFuzzer targets
 
 run: ## watch a real amdgpu lose an emulated MI300X, on Debian's own kernel and with the series (ROWS="surprise drm": not the flagship matrix)
 	@scripts/setup programs guest
-	@scripts/run $(O) $(RESULTS) $(ROWS)
+	@scripts/compare --debian $(O) $(RESULTS) $(ROWS)
 
 compare: ## the same with both kernels built here, of one configuration: what README's table is made of
 	@scripts/setup programs guest
