@@ -195,8 +195,8 @@ std::string count(const ComparedCheck* check, std::string_view what) {
     const std::string shown = check->passed ? "0"
                               : figure      ? grouped(static_cast<uint64_t>(figure->value))
                                             : escape_markup(check->value);
-    return fmt::format("<span class=\"num {}\">{}<span class=\"what\"> {}</span></span>",
-                       style_of(*check), shown, what);
+    return fmt::format("<span class=\"num {}\">{}<span class=\"what\"> {}{}</span></span>",
+                       style_of(*check), shown, what, shown == "1" ? "" : "s");
 }
 
 struct Axes {
@@ -238,8 +238,8 @@ std::string cell_line(const PageCell& cell, const Axes& axes, bool alone) {
            bar(run.find(Check::no_access), axes.accesses, "") +
            fmt::format("<span class=\"broken\">{}</span>",
                        escape_markup(fmt::format("{}", fmt::join(broken(cell), ", ")))) +
-           count(run.find(Check::no_leak), "leaks") +
-           count(run.find(Check::log_clean), "complaints") + "</span>\n";
+           count(run.find(Check::no_leak), "leak") +
+           count(run.find(Check::log_clean), "complaint") + "</span>\n";
 }
 
 std::string ticks(const LogAxis& axis, std::string_view unit) {
