@@ -299,8 +299,7 @@ std::string brief(const PageCell& cell) {
     }
     const auto more = std::count_if(failed + 1, checks.end(),
                                     [](const ComparedCheck& check) { return !check.passed; });
-    return fmt::format("{} {}{}", info(failed->check).heading, failed->value,
-                       more == 0 ? "" : fmt::format(" +{}", more));
+    return failure_text(*failed) + (more == 0 ? "" : fmt::format(" +{}", more));
 }
 
 std::string table(std::span<const LoadedRun> runs, std::span<const PageRow> rows,
@@ -416,11 +415,11 @@ std::string facts(const LoadedRun& run) {
         escape_markup(run.kernel.flavour), escape_markup(run.kernel.profile),
         escape_markup(run.kernel.started));
     if (results.contains("boots")) {
-        text += fmt::format(
-            "<dt>guests</dt><dd>{} booted, in {:.0f} s</dd>\n<dt>seed</dt>"
-            "<dd>{}</dd>\n",
-            results.value("boots", 0), results.value("duration_s", 0.0),
-            results.value("seed", uint64_t{0}));
+        const double duration = results.value("duration_s", 0.0);  // none while the run goes on
+        text += fmt::format("<dt>guests</dt><dd>{} booted{}</dd>\n<dt>seed</dt><dd>{}</dd>\n",
+                            results.value("boots", 0),
+                            duration > 0 ? fmt::format(", in {:.0f} s", duration) : "",
+                            results.value("seed", uint64_t{0}));
     }
     if (const double rate = results.value("cycles_per_hour", 0.0); rate > 0) {
         text += fmt::format("<dt>cycles</dt><dd>{:.0f} an hour</dd>\n", rate);
@@ -431,26 +430,16 @@ std::string facts(const LoadedRun& run) {
                                 escape_markup(text_of(*versions, what.c_str())));
         }
     }
-    std::string command = "hpctl";
-    for (const json& word : list_of(results, "command")) {
-        command += " " + (word.is_string() ? word.get<std::string>() : "");
-    }
     text += "</dl>\n";
-    if (command != "hpctl") {
-        text += fmt::format(
-            "<p class=\"again\"><code>{}</code> <button type=\"button\" "
-            "class=\"copy\" hidden=\"hidden\">Copy</button></p>\n",
-            escape_markup(command));
+    if (const auto words = texts_of(list_of(results, "command")); !words.empty()) {
+        text += format_command("", words);
     }
     if (const auto packages = results.find("packages"); packages != results.end()) {
         for (const auto& [what, list] : packages->items()) {
-            std::string names;
-            for (const json& name : list) {
-                names += (name.is_string() ? name.get<std::string>() : "") + "\n";
-            }
             text += fmt::format(
                 "<details><summary>{}: {} Debian packages</summary><pre>{}</pre></details>\n",
-                escape_markup(what), list.size(), escape_markup(names));
+                escape_markup(what), list.size(),
+                escape_markup(fmt::format("{}", fmt::join(texts_of(list), "\n"))));
         }
     }
     return text + "</section>\n";

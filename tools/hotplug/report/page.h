@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the page that people look at: one run, two beside each other, or the same rows on many
 // kernels. One file that fetches nothing: style and script (page.css, page.js) are part of it, and
-// without the script only the search and the copy buttons are missing. Thread: pure functions.
+// without the script only the comforts that page.js names are missing. Thread: pure functions.
 #pragma once
 
 #include <span>

@@ -224,36 +224,26 @@ std::string folded(const std::string& summary, const std::string& text) {
 }
 
 std::string lines_of(const json& list) {
-    std::string text;
-    for (const json& line : list) {
-        text += (text.empty() ? "" : "\n") + (line.is_string() ? line.get<std::string>() : "");
-    }
-    return text;
+    return fmt::format("{}", fmt::join(texts_of(list), "\n"));
 }
 
-std::string_view heading_of(const json& check) {
-    const auto known = parse_check(text_of(check, "check"));
-    return known ? info(*known).heading : "";
-}
-
-std::string format_checks(const json& row) {
+std::string format_checks(const PageCell& cell) {
     std::string failed;
     std::vector<std::string> passed;
-    for (const json& check : list_of(row, "checks")) {
-        const std::string value = text_of(check, "value");
-        const std::string what = fmt::format("{}{}{}", heading_of(check), value.empty() ? "" : " ",
-                                             escape_markup(value));
-        const std::string outcome = text_of(check, "outcome");
-        if (check.value("passed", false)) {
-            passed.push_back(what + (outcome == to_string(Outcome::fixed)
-                                         ? " (on the list of known failures)"
-                                         : ""));
+    const json& told = list_of(*cell.told, "checks");
+    for (size_t at = 0; at < told.size(); ++at) {
+        const ComparedCheck& check = cell.run->checks[at];
+        if (check.passed) {
+            const bool fixed = text_of(told[at], "outcome") == to_string(Outcome::fixed);
+            passed.push_back(fmt::format("{}{}{}{}", info(check.check).heading,
+                                         check.value.empty() ? "" : " ", escape_markup(check.value),
+                                         fixed ? " (on the list of known failures)" : ""));
             continue;
         }
-        const std::string reason = text_of(check, "reason");
-        const json& evidence = list_of(check, "evidence");
+        const std::string reason = text_of(told[at], "reason");
+        const json& evidence = list_of(told[at], "evidence");
         failed += fmt::format(
-            "<li><b>{}</b>{}{}</li>\n", what,
+            "<li><b>{}</b>{}{}</li>\n", escape_markup(failure_text(check)),
             reason.empty() ? "" : fmt::format("<p>Known: {}</p>", escape_markup(reason)),
             evidence.empty() ? ""
                              : fmt::format("<pre>{}</pre>", escape_markup(lines_of(evidence))));
@@ -360,23 +350,22 @@ std::string quoted(const std::string& word) {
     return text + "'";
 }
 
-/// The command that runs the row again.
-std::string command_of(const PageCell& cell) {
+/// What hpctl is told to run the row again.
+std::vector<std::string> words_again(const PageCell& cell) {
     if (const std::string bundle = text_of(*cell.told, "bundle"); !bundle.empty()) {
-        return "hpctl replay " + quoted(bundle);
+        return {"replay", bundle};
     }
-    const json& run = list_of(cell.of->results, "command");
+    const std::vector<std::string> run = texts_of(list_of(cell.of->results, "command"));
     if (run.empty()) {
-        return "";
+        return {};
     }
-    std::string text = "hpctl run " + quoted(text_of(*cell.told, "name"));
-    bool options = false;  // the rows come first
-    for (const json& word : run) {
-        const std::string one = word.is_string() ? word.get<std::string>() : "";
-        options = options || one.starts_with("--");
-        text += options ? " " + quoted(one) : "";
-    }
-    return text;
+    std::vector<std::string> words = {"run", text_of(*cell.told, "name")};
+    // The run's own rows come first.
+    words.insert(words.end(),
+                 std::find_if(run.begin(), run.end(),
+                              [](const std::string& word) { return word.starts_with("--"); }),
+                 run.end());
+    return words;
 }
 
 std::string format_cell(const PageCell& cell, bool alone) {
@@ -400,13 +389,10 @@ std::string format_cell(const PageCell& cell, bool alone) {
     if (const std::string quarantine = text_of(row, "quarantine"); !quarantine.empty()) {
         text += fmt::format("<p>In quarantine {}</p>\n", escape_markup(quarantine));
     }
-    text += format_checks(row) + format_hang(row) + format_tests(row) + format_kernel_log(row) +
+    text += format_checks(cell) + format_hang(row) + format_tests(row) + format_kernel_log(row) +
             format_fences(row) + format_accesses(row);
-    if (const std::string command = command_of(cell); !command.empty()) {
-        text += fmt::format(
-            "<p class=\"again\">Run it again: <code>{}</code> <button type=\"button\" "
-            "class=\"copy\" hidden=\"hidden\">Copy</button></p>\n",
-            escape_markup(command));
+    if (const auto words = words_again(cell); !words.empty()) {
+        text += format_command("Run it again: ", words);
     }
     return text + "</section>\n";
 }
@@ -444,6 +430,14 @@ const json& list_of(const json& object, const char* key) {
     return found != object.end() && found->is_array() ? *found : nothing;
 }
 
+std::vector<std::string> texts_of(const json& list) {
+    std::vector<std::string> texts;
+    for (const json& one : list) {
+        texts.push_back(one.is_string() ? one.get<std::string>() : "");
+    }
+    return texts;
+}
+
 Look look_of(const PageCell& cell, bool alone) {
     if (cell.run == nullptr) {
         return {"skip", "–", "not run"};
@@ -462,6 +456,14 @@ Look look_of(const PageCell& cell, bool alone) {
         return {"fail", "!", "unexpected pass"};
     }
     return cell.run->passed() ? Look{"pass", "✓", "passes"} : Look{"fail", "✕", "fails"};
+}
+
+std::string failure_text(const ComparedCheck& check) {
+    const bool told = !check.value.empty() && check.value != "no";
+    return fmt::format("{} {}", info(check.check).heading,
+                       told                               ? check.value
+                       : check.check == Check::kfd_usable ? "unusable"
+                                                          : "fail");
 }
 
 std::vector<std::string> broken(const PageCell& cell) {
@@ -483,11 +485,7 @@ std::vector<std::string> broken(const PageCell& cell) {
                 break;
             default: break;
         }
-        const bool told = !check.value.empty() && check.value != "no";
-        all.push_back(fmt::format("{} {}", info(check.check).heading,
-                                  told                               ? check.value
-                                  : check.check == Check::kfd_usable ? "unusable"
-                                                                     : "fail"));
+        all.push_back(failure_text(check));
     }
     return all;
 }
@@ -522,6 +520,17 @@ std::string format_row(const PageRow& row, const LogAxis& axis) {
         text += format_cell(cell, row.cells.size() == 1);
     }
     return text + "</div>\n";
+}
+
+std::string format_command(std::string_view before, const std::vector<std::string>& words) {
+    std::string command = "hpctl";
+    for (const std::string& word : words) {
+        command += " " + quoted(word);
+    }
+    return fmt::format(
+        "<p class=\"again\">{}<code>{}</code> <button type=\"button\" class=\"copy\" "
+        "hidden=\"hidden\">Copy</button></p>\n",
+        before, escape_markup(command));
 }
 
 }  // namespace hotplug

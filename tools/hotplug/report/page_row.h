@@ -39,15 +39,20 @@ struct Look {
 /// or it did not.
 Look look_of(const PageCell& cell, bool alone);
 
-/// What of a run's row broke besides the figures: "client killed by SIGBUS", "/dev/kfd no".
+/// "/dev/kfd unusable", "replug to job never": a check that failed.
+std::string failure_text(const ComparedCheck& check);
+/// What of a run's row broke besides the figures: "client killed by SIGBUS", "steps fail".
 std::vector<std::string> broken(const PageCell& cell);
 
 /// Times on the axis of all timelines of a page.
 LogAxis timeline_axis(std::span<const PageRow> rows);
 std::string format_row(const PageRow& row, const LogAxis& axis);
+/// What hpctl was told or is to be told, for a shell, and a button that copies it.
+std::string format_command(std::string_view before, const std::vector<std::string>& words);
 
 /// What is there of a JSON object, as the files of an earlier hpctl may lack it.
 std::string text_of(const nlohmann::ordered_json& object, const char* key);
 const nlohmann::ordered_json& list_of(const nlohmann::ordered_json& object, const char* key);
+std::vector<std::string> texts_of(const nlohmann::ordered_json& list);
 
 }  // namespace hotplug

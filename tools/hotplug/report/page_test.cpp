@@ -105,6 +105,17 @@ TEST(Page, OfOneRunSaysWhatCameOfIt) {
     EXPECT_TRUE(has(page, "guest image: 2 Debian packages"));
     EXPECT_TRUE(has(page, "<summary>2 tests, 1 failed</summary>"));
     EXPECT_TRUE(has(page, "<li>suite.ring: skip, no ring</li>"));
+TEST(Page, HasCommandsForAShell) {
+    RunReport run = report();
+    run.info.command = {"run", "flagship", "--append", "a b"};
+    run.info.duration = {};
+    const std::string page = format_page(run);
+    EXPECT_TRUE(has(page, "<code>hpctl run flagship --append &#39;a b&#39;</code>"));
+    EXPECT_TRUE(has(page, "<code>hpctl run slot-power/idle --append &#39;a b&#39;</code>"));
+    EXPECT_TRUE(has(page, "<dd>0 booted</dd>"))
+        << "the run goes on: nobody knows how long it takes";
+}
+
     EXPECT_TRUE(has(page, "Run it again: <code>hpctl replay results/failed/hang-busy</code>"));
     EXPECT_TRUE(has(page, "<code>hpctl run slot-power/idle</code>")) << "what passed, too";
 }
@@ -185,7 +196,7 @@ TEST(Page, OfManyKernelsIsATable) {
                     "Of 4 rows on 4 kernels, <b>2</b> fail on some and pass on others; "
                     "<b>0</b> fail on all of them."));
     EXPECT_TRUE(has(page, "fails up to 6.17, passes from 7.3 on"));
-    EXPECT_TRUE(has(page, "<span class=\"what\">6.17: </span>/dev/kfd no</span>"));
+    EXPECT_TRUE(has(page, "<span class=\"what\">6.17: </span>/dev/kfd unusable</span>"));
     EXPECT_TRUE(has(page, "<b>7.9</b>: no &lt;such&gt; kernel"));
     EXPECT_TRUE(has(page, "<span class=\"what\">7.9: </span>not run</span>"));
 }
