@@ -176,10 +176,6 @@ unsigned count(const Comparison& comparison, bool wanted) {
         }));
 }
 
-std::string kernel_text(const ComparedKernel& kernel) {
-    return fmt::format("{} {} ({})", kernel.name, kernel.release, kernel.flavour);
-}
-
 /// What makes either run worth less than its rows say.
 std::vector<std::string> flaws_of(const Comparison& comparison) {
     std::vector<std::string> texts;
@@ -192,6 +188,10 @@ std::vector<std::string> flaws_of(const Comparison& comparison) {
 }
 
 }  // namespace
+
+std::string kernel_text(const ComparedKernel& kernel) {
+    return fmt::format("{} {} ({})", kernel.name, kernel.release, kernel.flavour);
+}
 
 std::string escape_cell(std::string text) {
     for (size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {

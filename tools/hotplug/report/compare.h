@@ -100,6 +100,9 @@ nlohmann::ordered_json to_json(const Comparison& comparison);
 /// The two runs of a compare.json.
 hp::Result<std::array<LoadedRun, 2>> load_comparison(const std::filesystem::path& file);
 
+/// "stock 7.3.4 (fast)"
+std::string kernel_text(const ComparedKernel& kernel);
+
 /// "fails: removal returned 73.3 s, absent accesses 1303517 !"; failed checks are marked by what
 /// stands around them: `open`, `close`.
 std::string summarize(const std::optional<ComparedRun>& run, std::string_view open,

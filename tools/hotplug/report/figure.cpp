@@ -67,4 +67,11 @@ std::string grouped(uint64_t number) {
     return text;
 }
 
+std::string readable(std::string_view value) {
+    uint64_t number = 0;
+    const char* end = value.data() + value.size();
+    const auto read = std::from_chars(value.data(), end, number);
+    return read.ec == std::errc() && read.ptr == end ? grouped(number) : std::string(value);
+}
+
 }  // namespace hotplug

@@ -36,5 +36,7 @@ struct LogAxis {
 
 /// "1,303,517"
 std::string grouped(uint64_t number);
+/// A check's value as people read it: a number that is all of it is grouped.
+std::string readable(std::string_view value);
 
 }  // namespace hotplug

@@ -59,6 +59,10 @@ TEST(Figures, AreGroupedByThousands) {
     EXPECT_EQ(grouped(999), "999");
     EXPECT_EQ(grouped(1'000), "1,000");
     EXPECT_EQ(grouped(1'303'517), "1,303,517");
+    EXPECT_EQ(readable("1303517"), "1,303,517");
+    for (const char* other : {"1303517 s", "> 60.0 s", "never", "-5", ""}) {
+        EXPECT_EQ(readable(other), other);
+    }
 }
 
 }  // namespace

@@ -56,7 +56,7 @@ struct Sum {
     unsigned skipped = 0;
     unsigned failed = 0;
     unsigned excused = 0;  ///< failed, but on the list of known failures or in quarantine
-    unsigned never = 0;    ///< removals that nobody saw return
+    unsigned open = 0;     ///< removals that nobody saw return
     double slowest = 0;    ///< of the others
     double accesses = -1;  ///< the most of a row; -1: none counts them
 };
@@ -75,7 +75,7 @@ Sum sum_of(std::span<const PageRow> rows, size_t run, bool alone) {
         sum.excused += style == "known" || style == "quarantined";
         if (const ComparedCheck* removed = cell.run->find(Check::removed)) {
             const auto figure = figure_of(removed->value);
-            sum.never += figure && figure->open;
+            sum.open += figure && figure->open;
             sum.slowest = std::max(sum.slowest, figure && !figure->open ? figure->value : 0);
         }
         if (const ComparedCheck* accesses = cell.run->find(Check::no_access)) {
@@ -86,12 +86,12 @@ Sum sum_of(std::span<const PageRow> rows, size_t run, bool alone) {
     return sum;
 }
 
-/// "<b>stock</b> fails 11 of 18 rows: 6 removals never return, and ..."
+/// "stock fails 11 of 18 rows: 6 removals do not return, and ..."
 std::string clause(const std::string& name, const Sum& sum) {
     std::vector<std::string> facts;
-    if (sum.never != 0) {
-        facts.push_back(fmt::format("<b>{} removal{} never return{}</b>", sum.never,
-                                    sum.never == 1 ? "" : "s", sum.never == 1 ? "s" : ""));
+    if (sum.open != 0) {
+        facts.push_back(sum.open == 1 ? "<b>1 removal does not return</b>"
+                                      : fmt::format("<b>{} removals do not return</b>", sum.open));
     } else if (sum.slowest > 0) {
         facts.push_back(fmt::format("the slowest removal takes <b>{:.1f} s</b>", sum.slowest));
     }
@@ -167,23 +167,19 @@ std::string_view style_of(const ComparedCheck& check) {
 }
 
 /// A bar on an axis, and its figure beside it.
-std::string bar(const ComparedCheck* check, const LogAxis& axis, std::string_view unit) {
+std::string bar(const ComparedCheck* check, const LogAxis& axis) {
     if (check == nullptr) {
         return "<span class=\"bar\"></span><span class=\"num none\">–</span>";
     }
     const auto figure = figure_of(check->value);
-    const std::string value = !figure        ? escape_markup(check->value)
-                              : figure->open ? escape_markup(check->value)
-                              : unit.empty() ? grouped(static_cast<uint64_t>(figure->value))
-                                             : escape_markup(check->value);
     const double length = figure ? axis.length(*figure) : 0;
     const bool open = figure && figure->open;
     return fmt::format("<span class=\"bar\">{}</span><span class=\"num {}\">{}</span>",
                        length == 0 ? ""
                                    : fmt::format("<i class=\"{}{}\" style=\"width:{:.1f}%\">{}</i>",
                                                  style_of(*check), open ? " open" : "",
-                                                 100 * length, open ? "never returned" : ""),
-                       style_of(*check), value);
+                                                 100 * length, open ? "not returned" : ""),
+                       style_of(*check), escape_markup(readable(check->value)));
 }
 
 /// How many there are of what there should be none of.
@@ -234,8 +230,8 @@ std::string cell_line(const PageCell& cell, const Axes& axes, bool alone) {
                            cell.run == nullptr ? "" : ": " + escape_markup(cell.run->skip_reason));
     }
     const ComparedRun& run = *cell.run;
-    return text + bar(run.find(Check::removed), axes.removal, "s") +
-           bar(run.find(Check::no_access), axes.accesses, "") +
+    return text + bar(run.find(Check::removed), axes.removal) +
+           bar(run.find(Check::no_access), axes.accesses) +
            fmt::format("<span class=\"broken\">{}</span>",
                        escape_markup(fmt::format("{}", fmt::join(broken(cell), ", ")))) +
            count(run.find(Check::no_leak), "leak") +
@@ -476,8 +472,8 @@ std::string kernels_text(std::span<const LoadedRun> runs) {
     std::vector<std::string> kernels;
     for (const LoadedRun& run : runs) {
         const ComparedKernel& kernel = run.kernel;
-        kernels.push_back(fmt::format("{}{} ({})", runs.size() == 1 ? "" : kernel.name + " ",
-                                      kernel.release, kernel.flavour));
+        kernels.push_back(runs.size() == 1 ? fmt::format("{} ({})", kernel.release, kernel.flavour)
+                                           : kernel_text(kernel));
     }
     return fmt::format("{}", fmt::join(kernels, ", "));
 }

@@ -56,6 +56,11 @@ std::string_view mark_of(const Run& run) {
     return style == "skip" ? "–" : style == "pass" ? "✓" : "✕";
 }
 
+/// The day on which the run started.
+std::string date_of(const ComparedKernel& kernel) {
+    return kernel.started.substr(0, 10);
+}
+
 constexpr int head_height = 64;
 
 /// A column of bars on a logarithmic axis.
@@ -110,12 +115,10 @@ struct Panel {
                              style, left, top, length, height);
         }
         if (open) {
-            all += text(left + length - 10, top + 8, "small on end", "never returned");
+            all += text(left + length - 10, top + 8, "small on end", "not returned");
         }
         return all + text(left + width + 62, top + 9, found->passed ? "soft end" : "fail end",
-                          figure && !open && unit.empty()
-                              ? grouped(static_cast<uint64_t>(figure->value))
-                              : found->value);
+                          readable(found->value));
     }
 };
 
@@ -157,11 +160,17 @@ std::string format_picture(const Comparison& comparison) {
         }
         top += pitch;
     }
-    return picture(
-        width, bottom + margin - 4,
-        fmt::format("{} {} and {} {}, row by row", comparison.before.name,
-                    comparison.before.release, comparison.after.name, comparison.after.release),
-        all);
+    const std::string before = kernel_text(comparison.before);
+    const std::string after = kernel_text(comparison.after);
+    // What is cut out of a text and sent on says of itself what it shows.
+    all += text(margin, bottom + 14, "soft",
+                "✕ a check of the row failed, drawn here or not. Orange: this check failed. "
+                "Not returned: when the row gave up waiting.");
+    all += text(margin, bottom + 30, "soft",
+                fmt::format("{}, run on {}; {}, run on {}; {}", before, date_of(comparison.before),
+                            after, date_of(comparison.after), comparison.after.profile));
+    return picture(width, bottom + 30 + margin, fmt::format("{} and {}, row by row", before, after),
+                   all);
 }
 
 std::string format_picture(const Matrix& matrix) {

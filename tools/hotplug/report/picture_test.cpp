@@ -16,10 +16,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has(const std::string& picture, std::string_view text) {
-    return picture.find(text) != std::string::npos;
-}
-
 ComparedRun run(bool passed, std::string removed, std::string accesses) {
     ComparedRun made;
     made.checks = {{Check::removed, passed, std::move(removed)},
@@ -35,17 +31,20 @@ ComparedRun skipped() {
 
 TEST(Picture, OfAComparisonHasBothBarsOfARow) {
     Comparison comparison;
-    comparison.before.name = "<stock>";
-    comparison.after.name = "series";
+    comparison.before = {"<stock>", "7.3.4", "fast", "mi300x", "2026-11-22T08:11:12Z"};
+    comparison.after = {"series", "7.3.4", "debug", "mi300x", "2026-11-23T00:00:00Z"};
     comparison.rows = {{"surprise/idle", run(false, "> 60.0 s", "390312"), run(true, "0.4 s", "0")},
                        {"skipped", skipped(), {}}};
     const std::string picture = format_picture(comparison);
     EXPECT_EQ(MarkupReader(picture).check(), "");
-    EXPECT_TRUE(has(picture, ">never returned</text>"));
+    EXPECT_TRUE(has(picture, ">not returned</text>"));
     EXPECT_TRUE(has(picture, "class=\"fail end\">&gt; 60.0 s</text>"));
     EXPECT_TRUE(has(picture, "class=\"fail end\">390,312</text>"));
     EXPECT_TRUE(has(picture, "class=\"soft end\">0.4 s</text>"));
     EXPECT_TRUE(has(picture, ">&lt;stock&gt;</text>"));
+    EXPECT_TRUE(has(picture,
+                    ">&lt;stock&gt; 7.3.4 (fast), run on 2026-11-22; series 7.3.4 (debug), run on "
+                    "2026-11-23; mi300x</text>"));
     EXPECT_FALSE(has(picture, "http://www.w3.org/2000/svg\" href")) << "it fetches nothing";
 }
 

@@ -15,6 +15,10 @@ namespace hotplug {
 
 inline constexpr const char* nasty = "<b a=\"1\">&'#\n\x01\xff]]> </pre></script><img onerror=x>";
 
+inline bool has(const std::string& report, std::string_view text) {
+    return report.find(text) != std::string::npos;
+}
+
 /// A minimal XML reader: knows tags, attributes, entities and text. Returns what is wrong; empty:
 /// well-formed.
 class MarkupReader {
