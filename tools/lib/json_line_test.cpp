@@ -24,5 +24,22 @@ TEST(JsonLine, WhatIsNoValueIsTold) {
               "not a JSON value: '" + std::string(80, 'x') + "'");
 }
 
+TEST(JsonLine, ALineThatWouldTakeTheStackDownIsRefused) {
+    const auto nested = [](size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
+    EXPECT_TRUE(parse_json_line(nested(json_depth_limit)));
+    EXPECT_FALSE(parse_json_line(nested(json_depth_limit + 1)));
+    EXPECT_FALSE(parse_json_line(nested(json_line_limit / 2)));
+    EXPECT_FALSE(parse_json_line(R"(["\"\\",)" + nested(json_depth_limit) + "]"));
+    const std::string text = "\"" + std::string(1000, '[') + R"(\"[\\")";
+    EXPECT_TRUE(parse_json_line(text)) << "brackets in a text are none";
+    std::string row = "[";
+    for (int i = 0; i < 1000; ++i) {
+        row += "[],";
+    }
+    EXPECT_TRUE(parse_json_line(row + "{}]")) << "beside each other, not inside";
+}
+
 }  // namespace
 }  // namespace hp
