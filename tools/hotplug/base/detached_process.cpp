@@ -73,14 +73,23 @@ hp::Fd open_pidfd(pid_t pid) {
     return hp::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
-/// The process that holds the lock, so that the number cannot become another's any more.
-hp::Fd hold(const std::filesystem::path& lock) {
+/// The process that holds the lock, so that the number cannot become another's any more; no
+/// descriptor when nobody does. Fails when somebody does, and cannot be got hold of.
+hp::Result<hp::Fd> hold(const std::filesystem::path& lock) {
     const auto pid = detached_process(lock);
     if (!pid) {
-        return {};
+        return hp::Fd();
     }
     hp::Fd process = open_pidfd(*pid);
-    return detached_process(lock) == pid ? std::move(process) : hp::Fd();
+    const int error = errno;
+    if (detached_process(lock) != pid) {
+        return hp::Fd();
+    }
+    if (!process) {
+        return hp::fail(fmt::format("process {}, which has locked {}, cannot be found: {}", *pid,
+                                    lock.string(), std::strerror(error)));
+    }
+    return process;
 }
 
 bool ended(const hp::Fd& process, Deadline deadline) {
@@ -171,24 +180,27 @@ std::optional<pid_t> detached_process(const std::filesystem::path& lock) {
 }
 
 bool wait_for_end(const std::filesystem::path& lock, Deadline deadline) {
-    const hp::Fd process = hold(lock);
-    return !process || ended(process, deadline);
+    const auto process = hold(lock);
+    return process && (!*process || ended(*process, deadline));
 }
 
 hp::Result<void> end_detached(const std::filesystem::path& lock, Deadline::Clock::duration grace) {
-    const hp::Fd process = hold(lock);
+    const auto process = hold(lock);
     if (!process) {
+        return tl::unexpected(process.error());
+    }
+    if (!*process) {
         return {};
     }
     const auto send = [&](int signal) {
-        ::syscall(SYS_pidfd_send_signal, process.get(), signal, nullptr, 0);
+        ::syscall(SYS_pidfd_send_signal, process->get(), signal, nullptr, 0);
     };
     send(SIGTERM);
-    if (ended(process, Deadline::for_cleanup(grace))) {
+    if (ended(*process, Deadline::for_cleanup(grace))) {
         return {};
     }
     send(SIGKILL);
-    if (!ended(process, Deadline::for_cleanup(kill_grace))) {
+    if (!ended(*process, Deadline::for_cleanup(kill_grace))) {
         return hp::fail(fmt::format("the process of {} does not end", lock.string()));
     }
     return {};

@@ -24,7 +24,7 @@ hp::Result<void> start_detached(const Command& command, const std::filesystem::p
 /// Who holds the lock; nothing: nobody does.
 std::optional<pid_t> detached_process(const std::filesystem::path& lock);
 
-/// Waits for its end. True as well when it was not there.
+/// Waits for its end. True as well when it was not there; false when that cannot be told.
 bool wait_for_end(const std::filesystem::path& lock, Deadline deadline);
 
 /// SIGTERM, then SIGKILL after `grace`. Fails when not even that ends it.

@@ -3,12 +3,14 @@
 // Thread: the test's, and processes.
 #include "hotplug/base/detached_process.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "lib/fd.h"
 #include "lib/temp_tree.h"
 
 namespace hotplug {
@@ -67,6 +69,17 @@ TEST_F(DetachedProcessTest, KillsWhatDoesNotWantToEnd) {
     ASSERT_TRUE(start({"sh", "-c", "trap '' TERM; exec sleep 1000"}));
     ASSERT_TRUE(end_detached(lock, 100ms));
     EXPECT_FALSE(detached_process(lock));
+}
+
+TEST_F(DetachedProcessTest, WhoCannotBeFoundHasNotEnded) {
+    const hp::Fd file(::open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+    flock whole{};
+    whole.l_type = F_WRLCK;
+    whole.l_whence = SEEK_SET;
+    ASSERT_EQ(::fcntl(file.get(), F_OFD_SETLK, &whole), 0);
+    ASSERT_EQ(::pwrite(file.get(), "2147483647", 10, 0), 10) << "no process has that number";
+    EXPECT_FALSE(end_detached(lock, 0s));
+    EXPECT_FALSE(wait_for_end(lock, Deadline::after(10ms)));
 }
 
 TEST_F(DetachedProcessTest, SaysThatThereIsNoSuchProgram) {
