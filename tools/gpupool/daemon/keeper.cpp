@@ -198,17 +198,17 @@ void Keeper::examine(std::function<void(Findings)> tell) {
         auto inventory = driver_->look();
         mailbox->post([this, tell = std::move(tell), before = std::move(before),
                        inventory = std::move(inventory)] {
-            if (!inventory) {
-                tell(tl::unexpected(inventory.error()));
-                return;
-            }
-            std::vector<std::string> findings = wrong_in(books());
-            // What has changed since the driver looked is no difference.
-            const auto now = differences(books(), *inventory);
-            for (std::string& line : differences(before, *inventory)) {
-                if (std::ranges::find(now, line) != now.end()) {
-                    findings.push_back(std::move(line));
+            Findings findings = wrong_in(books());
+            if (inventory) {
+                // What has changed since the driver looked is no difference.
+                const auto now = differences(books(), *inventory);
+                for (std::string& line : differences(before, *inventory)) {
+                    if (std::ranges::find(now, line) != now.end()) {
+                        findings.push_back(std::move(line));
+                    }
                 }
+            } else {
+                findings.push_back("what is there cannot be told: " + inventory.error().message);
             }
             for (const auto& [subject, reason] : failing_) {
                 findings.push_back(fmt::format("{}: tried again and again: {}", subject, reason));

@@ -48,8 +48,8 @@ public:
     Outcome<void> commit(Books changed, const std::optional<AnsweredRequest>& request = {});
 
     /// Where books and hardware differ, steps that are under way apart. Asks the driver on a thread
-    /// of its own; `tell` is called on the loop.
-    using Findings = hp::Result<std::vector<std::string>>;
+    /// of its own, which may take as long as the longest step; `tell` is called on the loop.
+    using Findings = std::vector<std::string>;
     void examine(std::function<void(Findings)> tell);
 
 private:

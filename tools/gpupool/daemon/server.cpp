@@ -280,12 +280,15 @@ Server::Work Server::work_of(const Caller& caller, const std::string& verb, cons
         const json definition = request.value("definition", json::object());
         Vm vm{.name = text(request, "vm"),
               .gpus = static_cast<unsigned>(number_or(request, "gpus", 1 << 16, 1)),
-              .definition = definition.dump()};
+              .definition = definition.dump(),
+              .owner = static_cast<uid_t>(number_or(request, "owner", INT32_MAX, caller.uid))};
         return [=, this](Books& books) -> Answer {
-            if (auto good = keeper_.driver().check_definition(vm.definition); !good) {
+            // First whether the caller may: the driver says which files are there.
+            auto declared = plain(declare_vm(books, caller, vm));
+            if (auto good = keeper_.driver().check_definition(vm.definition); declared && !good) {
                 return refuse(Code::bad_request, good.error().message);
             }
-            return plain(declare_vm(books, caller, vm));
+            return declared;
         };
     }
     if (verb == "start") {
@@ -441,7 +444,7 @@ std::optional<Server::Answer> Server::events(const Client& client, const json& r
     if (!now || !now->at("events").empty() || !request.contains("timeout_ms")) {
         return now;
     }
-    await(
+    return await(
         client, request,
         [look]() -> std::optional<json> {
             const Answer later = look();
@@ -449,13 +452,17 @@ std::optional<Server::Answer> Server::events(const Client& client, const json& r
             return come ? std::optional(*later) : std::nullopt;
         },
         [] { return std::string("nothing has happened"); });
-    return std::nullopt;
 }
 
 /// Answers when `look` has an answer; when it has none in time, refuses with what `otherwise` says.
-void Server::await(const Client& client, const json& request,
-                   std::function<std::optional<json>()> look,
-                   std::function<std::string()> otherwise) {
+std::optional<Server::Answer> Server::await(const Client& client, const json& request,
+                                            std::function<std::optional<json>()> look,
+                                            std::function<std::string()> otherwise) {
+    if (std::ranges::count(waiters_, client.number, &Waiter::client) >=
+        static_cast<std::ptrdiff_t>(most_waits)) {
+        return refuse(Code::bad_state,
+                      fmt::format("{} requests of this connection wait already", most_waits));
+    }
     const auto timeout = std::chrono::milliseconds(
         number_or(request, "timeout_ms", longest_wait_ms, longest_wait_ms));
     waiters_.push_back({.client = client.number,
@@ -468,6 +475,7 @@ void Server::await(const Client& client, const json& request,
                refuse(Code::not_yet, fmt::format("after {} ms: {}", timeout.count(), otherwise())));
         waiters_.erase(self);
     });
+    return std::nullopt;
 }
 
 std::optional<Server::Answer> Server::wait(const Client& client, const json& request) {
@@ -494,26 +502,48 @@ std::optional<Server::Answer> Server::wait(const Client& client, const json& req
     if (auto now = look()) {
         return *now;
     }
-    await(client, request, look, [this, request] {
+    return await(client, request, look, [this, request] {
         const auto state = state_of(keeper_.books(), request);
         return "it is " + (state ? *state : "gone");
     });
-    return std::nullopt;
 }
 
 std::optional<Server::Answer> Server::doctor(const Client& client, const json& request) {
-    keeper_.examine([this, number = client.number,
-                     id = request.value("id", json())](const Keeper::Findings& findings) {
-        if (!findings) {
-            answer(number, id, refuse(Code::bad_state, findings.error().message));
-            return;
-        }
-        answer(number, id, done({{"findings", *findings}}));
+    const uint64_t mine = examinations_begun_ + 1;
+    auto refused = await(
+        client, request,
+        [this, mine]() -> std::optional<json> {
+            return examinations_done_ >= mine ? std::optional(json{{"findings", findings_}})
+                                              : std::nullopt;
+        },
+        [] { return std::string("a step that is under way has to end first"); });
+    if (!refused) {
+        examinations_wanted_ = mine;
+        examine();
+    }
+    return refused;
+}
+
+/// One at a time: each has a thread.
+void Server::examine() {
+    if (examinations_begun_ != examinations_done_ || examinations_wanted_ == examinations_done_) {
+        return;
+    }
+    ++examinations_begun_;
+    keeper_.examine([this](Keeper::Findings findings) {
+        examinations_done_ = examinations_begun_;
+        findings_ = std::move(findings);
+        answer_waiters();
+        examine();
     });
-    return std::nullopt;
 }
 
 void Server::changed() {
+    answer_waiters();
+    write_views();
+}
+
+void Server::answer_waiters() {
     for (auto waiter = waiters_.begin(); waiter != waiters_.end();) {
         if (const auto come = waiter->look()) {
             answer(waiter->client, waiter->id, *come);
@@ -522,7 +552,6 @@ void Server::changed() {
             ++waiter;
         }
     }
-    write_views();
 }
 
 void Server::write_views() {

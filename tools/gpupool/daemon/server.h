@@ -34,6 +34,8 @@ public:
 
     /// So many at a time; who comes then is sent away.
     static constexpr size_t most_clients = 64;
+    /// Of a client's requests so many may wait for their answers.
+    static constexpr size_t most_waits = 16;
 
     /// Throws std::runtime_error with one line when the socket cannot be made.
     Server(hp::EventLoop& loop, Keeper& keeper, Options options);
@@ -67,10 +69,12 @@ private:
     Work work_of(const Caller& caller, const std::string& verb, const nlohmann::json& request);
     std::optional<Answer> events(const Client& client, const nlohmann::json& request);
     std::optional<Answer> wait(const Client& client, const nlohmann::json& request);
-    void await(const Client& client, const nlohmann::json& request,
-               std::function<std::optional<nlohmann::json>()> look,
-               std::function<std::string()> otherwise);
+    std::optional<Answer> await(const Client& client, const nlohmann::json& request,
+                                std::function<std::optional<nlohmann::json>()> look,
+                                std::function<std::string()> otherwise);
     std::optional<Answer> doctor(const Client& client, const nlohmann::json& request);
+    void examine();
+    void answer_waiters();
     void changed();
     void write_views();
 
@@ -80,6 +84,11 @@ private:
     uint64_t next_client_ = 1;
     std::list<Client> clients_;
     std::list<Waiter> waiters_;
+    // Who asks for the doctor while he is at work gets his next answer, and all who do the same.
+    uint64_t examinations_wanted_ = 0;
+    uint64_t examinations_begun_ = 0;
+    uint64_t examinations_done_ = 0;
+    Keeper::Findings findings_;
     std::unique_ptr<hp::Acceptor> acceptor_;
 };
 

@@ -246,6 +246,11 @@ Outcome<std::string> add_gpu(Books& books, const Caller& caller, const std::stri
 }
 
 Outcome<void> declare_vm(Books& books, const Caller& caller, Vm vm) {
+    if (!caller.admin) {
+        return refuse(
+            Code::not_owner,
+            fmt::format("uid {} may not declare VMs: root may, for others too", caller.uid));
+    }
     if (!good_name(vm.name)) {
         return refuse(Code::bad_request, fmt::format("'{}' is no name for a vm", vm.name));
     }
@@ -256,7 +261,6 @@ Outcome<void> declare_vm(Books& books, const Caller& caller, Vm vm) {
     if (books.vms.contains(vm.name)) {
         return refuse(Code::exists, fmt::format("there is a vm {} already", vm.name));
     }
-    vm.owner = caller.uid;
     vm.state = VmState::stopped;
     vm.incarnation = 0;
     tell(books, {.what = "vm-declared", .vm = vm.name});

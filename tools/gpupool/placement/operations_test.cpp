@@ -34,7 +34,8 @@ protected:
         run("train");
     }
     void run(const std::string& vm, unsigned gpus = 2) {
-        ASSERT_TRUE(declare_vm(books, alice, {.name = vm, .gpus = gpus, .definition = "{}"}));
+        ASSERT_TRUE(declare_vm(books, root,
+                               {.name = vm, .gpus = gpus, .definition = "{}", .owner = alice.uid}));
         ASSERT_TRUE(start_vm(books, alice, vm));
         drive();
     }
@@ -249,7 +250,7 @@ TEST_F(OperationsTest, AStepThatFailsIsTheBoardsFailureUnlessTheVmIsToBlame) {
     EXPECT_EQ(gpu("gpu0"), GpuState::failed);
     EXPECT_EQ(state(id), LeaseState::degraded);
     EXPECT_FALSE(step_failed(books, due(StepKind::pull), Blame::board, "it is tried again"));
-    ASSERT_TRUE(declare_vm(books, alice, {.name = "bad", .definition = "{}"}));
+    ASSERT_TRUE(declare_vm(books, root, {.name = "bad", .definition = "{}", .owner = alice.uid}));
     ASSERT_TRUE(start_vm(books, alice, "bad"));
     ASSERT_TRUE(step_failed(books, due(StepKind::start_vm), Blame::vm, "no kernel") == false);
     ASSERT_TRUE(step_failed(books, due(StepKind::start_vm), Blame::board, "no kernel"));
@@ -261,7 +262,7 @@ TEST_F(OperationsTest, RefusesByCodeAndChangesNothing) {
     const LeaseId id = take();
     drive();
     ASSERT_TRUE(create_pool(books, root, {.name = "nv", .profile = "navi21"}));
-    ASSERT_TRUE(declare_vm(books, alice, {.name = "off", .definition = "{}"}));
+    ASSERT_TRUE(declare_vm(books, root, {.name = "off", .definition = "{}", .owner = alice.uid}));
     const Books before = books;
     const auto expect = [&](const std::string& found, const std::string& wanted) {
         EXPECT_EQ(found, wanted);
@@ -281,9 +282,10 @@ TEST_F(OperationsTest, RefusesByCodeAndChangesNothing) {
     expect(code_of(add_gpu(books, root, "mi", 0, "")), "bad-request");
     expect(code_of(add_gpu(books, root, "mi", 1, "navi21")), "heterogeneous");
     expect(code_of(add_gpu(books, root, "nv", 0xe01, "")), "exists");
-    expect(code_of(declare_vm(books, bob, {.name = "train"})), "exists");
-    expect(code_of(declare_vm(books, bob, {.name = ""})), "bad-request");
-    expect(code_of(declare_vm(books, bob, {.name = "many", .gpus = 32})), "bad-request");
+    expect(code_of(declare_vm(books, alice, {.name = "mine"})), "not-owner");
+    expect(code_of(declare_vm(books, root, {.name = "train"})), "exists");
+    expect(code_of(declare_vm(books, root, {.name = ""})), "bad-request");
+    expect(code_of(declare_vm(books, root, {.name = "many", .gpus = 32})), "bad-request");
     expect(code_of(start_vm(books, alice, "no")), "unknown-vm");
     expect(code_of(start_vm(books, bob, "off")), "not-owner");
     expect(code_of(start_vm(books, alice, "train")), "bad-state");
