@@ -22,6 +22,8 @@ using nlohmann::json;
 constexpr int refused = 1, cannot_tell = 2;
 constexpr const char* default_socket = "/run/gpupool/socket";
 constexpr uint64_t follow_patience_ms = 24ull * 3600 * 1000;
+// He looks at a VM when the step that is under way there is over.
+constexpr uint64_t doctor_patience_ms = 5ull * 60 * 1000;
 
 struct Options {
     std::string socket = default_socket;
@@ -77,19 +79,23 @@ public:
         std::cout << (options_.as_json ? answer.dump() + "\n" : text);
     }
 
-    /// Until what `named` names is in one of these states, if somebody wants to wait.
-    void wait_for(json named, std::vector<std::string> until) {
+    /// Until what `named` names is in a state that is `wanted`, if somebody wants to wait. Fails as
+    /// soon as it is in one that says that nothing will come of it.
+    void wait_for(json named, const std::vector<std::string>& wanted,
+                  const std::vector<std::string>& in_vain = {}) {
         if (options_.wait_s < 0) {
             return;
         }
+        std::vector<std::string> until = wanted;
+        until.insert(until.end(), in_vain.begin(), in_vain.end());
         named["do"] = "wait";
         named["until"] = until;
         named["timeout_ms"] = static_cast<uint64_t>(options_.wait_s * 1000);
         const json answer = ask(named);
         const auto state = answer.at("state").get<std::string>();
-        const bool over = state == "over" && std::ranges::find(until, "closed") != until.end();
-        if (!over && std::ranges::find(until, state) == until.end()) {
-            throw Failure{refused, "not-yet: it is " + state};
+        const bool over = state == "over" && std::ranges::find(wanted, "closed") != wanted.end();
+        if (!over && std::ranges::find(wanted, state) == wanted.end()) {
+            throw Failure{refused, "bad-state: it is " + state + ", see 'gpupool events'"};
         }
     }
 
@@ -272,7 +278,7 @@ private:
                 return json{{"do", "online"}, {"gpu", gpu_}};
             },
             [this](Session& s) {
-                s.wait_for({{"gpu", gpu_}}, {"free", "leased", "quarantined"});
+                s.wait_for({{"gpu", gpu_}}, {"free", "leased"}, {"quarantined"});
             });
         online->add_option("GPU", gpu_)->required();
         add_wait(online);
@@ -283,22 +289,27 @@ private:
         vm->require_subcommand(1);
         vm->fallthrough();
         auto* declare = quiet(*vm, "declare", "say what a VM is", [this] {
-            return json{{"do", "declare"},
-                        {"vm", vm_},
-                        {"gpus", gpus_},
-                        {"definition", read_definition(definition_)}};
+            json request{{"do", "declare"},
+                         {"vm", vm_},
+                         {"gpus", gpus_},
+                         {"definition", read_definition(definition_)}};
+            if (owner_) {
+                request["owner"] = *owner_;
+            }
+            return request;
         });
         declare->add_option("VM", vm_)->required();
         declare->add_option("DEFINITION", definition_, "file with kernel, initrd ...; - for stdin");
         declare->add_option("--gpus", gpus_, "the most that it has at a time")
             ->capture_default_str();
+        declare->add_option("--owner", owner_, "uid of who may start it and lease for it");
         auto* start = quiet(
             *vm, "start", "",
             [this] {
                 return json{{"do", "start"}, {"vm", vm_}};
             },
             [this](Session& s) {
-                s.wait_for({{"vm", vm_}}, {"running", "stopped"});
+                s.wait_for({{"vm", vm_}}, {"running"}, {"stopped"});
             });
         auto* stop = quiet(
             *vm, "stop", "its leases are lost, its GPUs scrubbed",
@@ -383,7 +394,7 @@ private:
             return 0;
         });
         verb(app_, "doctor", "whether books, VMs and boards say the same", [](Session& session) {
-            const json answer = session.ask({{"do", "doctor"}});
+            const json answer = session.ask({{"do", "doctor"}, {"timeout_ms", doctor_patience_ms}});
             std::string text;
             for (const json& finding : answer.at("findings")) {
                 text += finding.get<std::string>() + "\n";
@@ -399,7 +410,7 @@ private:
     std::string pool_, profile_, gpu_, vm_, with_, reason_, definition_;
     std::string on_failure_ = "replace";
     std::vector<std::string> serials_;
-    std::optional<uint64_t> epoch_;
+    std::optional<uint64_t> epoch_, owner_;
     uint64_t vram_mib_ = 0, spares_ = 0, gpus_ = 1, count_ = 1, lease_ = 0, most_ = 100;
     bool retire_ = false, no_queue_ = false, follow_ = false;
 };

@@ -5,9 +5,11 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 
 #include "lib/json_line.h"
@@ -18,6 +20,8 @@ namespace gpupool {
 namespace {
 
 constexpr std::chrono::milliseconds connect_deadline{500};
+// A daemon that has much to do answers later than it wants to.
+constexpr std::chrono::milliseconds answer_grace{30'000};
 
 }  // namespace
 
@@ -34,16 +38,29 @@ hp::Result<PoolClient> PoolClient::connect(const std::string& socket) {
 hp::Result<nlohmann::json> PoolClient::ask(const nlohmann::json& request) {
     const auto ended = [this](const char* why) {
         return hp::fail(fmt::format(
-            "gpupoold at {} has hung up ({}): whether it was done, 'gpupool status' tells once it "
-            "is back",
+            "gpupoold at {} is lost ({}): whether it was done, 'gpupool status' tells once it is "
+            "back",
             socket_, why));
+    };
+    const std::chrono::milliseconds patience =
+        answer_grace + std::chrono::milliseconds(request.value("timeout_ms", uint64_t{0}));
+    const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(patience);
+    const timeval limit{.tv_sec = seconds.count(),
+                        .tv_usec = std::chrono::microseconds(patience - seconds).count()};
+    for (const int direction : {SO_SNDTIMEO, SO_RCVTIMEO}) {
+        if (::setsockopt(fd_.get(), SOL_SOCKET, direction, &limit, sizeof limit) != 0) {
+            return ended(std::strerror(errno));
+        }
+    }
+    const auto failed = [&] {
+        return errno == EAGAIN ? ended("no answer") : ended(std::strerror(errno));
     };
     const std::string line = hp::format_json_line(request) + "\n";
     for (size_t sent = 0; sent < line.size();) {
         const ssize_t size =
             ::send(fd_.get(), line.data() + sent, line.size() - sent, MSG_NOSIGNAL);
         if (size < 0 && errno != EINTR) {
-            return ended(std::strerror(errno));
+            return failed();
         }
         sent += size > 0 ? static_cast<size_t>(size) : 0;
     }
@@ -60,7 +77,7 @@ hp::Result<nlohmann::json> PoolClient::ask(const nlohmann::json& request) {
             return ended("end of the connection");
         }
         if (size < 0 && errno != EINTR) {
-            return ended(std::strerror(errno));
+            return failed();
         }
         if (size > 0) {
             input_.append({bytes.data(), static_cast<size_t>(size)});

@@ -17,7 +17,8 @@ public:
     /// Fails with one line that says what to do when nobody listens there.
     static hp::Result<PoolClient> connect(const std::string& socket);
 
-    /// The answer, whatever it says. Waits for it as long as it takes.
+    /// The answer, whatever it says. Fails when none has come a good while after the request's own
+    /// `timeout_ms`.
     hp::Result<nlohmann::json> ask(const nlohmann::json& request);
 
 private:

@@ -182,6 +182,10 @@ tl::expected<std::string, StepFailure> FakeDriver::carry_out(const Step& step) {
             break;
         }
         case StepKind::start_vm:
+            if (const auto definition = json::parse(step.definition);
+                definition.is_object() && definition.contains("fails")) {
+                return failed(Blame::board, definition.at("fails").dump());
+            }
             write_file(vm_file, {{"incarnation", step.incarnation}});
             known_.vms[step.vm] = step.incarnation;
             break;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: boards and VMs that are files in a folder, as durable as real ones: for tests, and for
 // who wants to try the commands without a guest. What happens to hardware is done to the files: a
-// board that is removed has failed, a VM that is removed has ended.
+// board that is removed has failed, a VM that is removed has ended. A VM whose definition has
+// {"fails": "why"} does not start.
 // Thread: see driver.h. Not modelled: time; nothing takes any.
 #pragma once
 
