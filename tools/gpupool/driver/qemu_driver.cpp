@@ -77,8 +77,7 @@ void QemuDriver::take_up(const Vm& vm) {
     if (found && *found) {
         vms_.emplace(vm.name, std::move(*found));
     } else {
-        watcher_.vm_ended(vm.name, vm.incarnation,
-                          found ? "it does not run any more" : found.error().message);
+        lose({vm.name, vm.incarnation}, found ? "it does not run any more" : found.error().message);
     }
 }
 
@@ -95,6 +94,14 @@ void QemuDriver::take_up(const Gpu& gpu) {
         watcher_.board_failed(gpu.serial, gpu.epoch,
                               found ? "it has no power any more" : found.error().message);
     }
+}
+
+/// A VM whose monitor is lost is told of as ended, so that it has to be.
+void QemuDriver::lose(const QemuVm::Id& id, std::string reason) {
+    if (const auto ended = QemuVm::end(vm_folder_, id); !ended) {
+        reason += "; " + ended.error().message;
+    }
+    watcher_.vm_ended(id.name, id.incarnation, std::move(reason));
 }
 
 void QemuDriver::watch(const std::stop_token& stop) {
@@ -126,7 +133,7 @@ void QemuDriver::look_after() {
         });
     }
     for (const auto& vm : ended) {
-        watcher_.vm_ended(vm->id().name, vm->id().incarnation, "QEMU has ended");
+        lose(vm->id(), "QEMU has ended");
     }
     for (const auto& [id, reason] : broken) {
         watcher_.board_failed(id.serial, id.epoch, reason);

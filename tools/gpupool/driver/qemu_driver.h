@@ -5,7 +5,6 @@
 // vfio-pci's device over.
 #pragma once
 
-#include <condition_variable>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -51,6 +50,7 @@ private:
     std::shared_ptr<QemuVm> vm_of(const Step& step);
     void take_up(const Gpu& gpu);
     void take_up(const Vm& vm);
+    void lose(const QemuVm::Id& id, std::string reason);
     void watch(const std::stop_token& stop);
     void look_after();
 

@@ -178,7 +178,11 @@ hp::Result<void> QemuVm::stop(const fs::path& folder, const Id& id) {
         (*qmp)->quit();
         hotplug::wait_for_end(lock, Deadline::after(quit_grace));
     }
-    return hotplug::end_detached(lock, quit_grace);
+    return end(folder, id);
+}
+
+hp::Result<void> QemuVm::end(const fs::path& folder, const Id& id) {
+    return hotplug::end_detached(lock_of(folder, id), quit_grace);
 }
 
 hp::Result<void> QemuVm::connect(unsigned slots, Deadline deadline) {
@@ -342,7 +346,13 @@ hp::Result<void> QemuVm::unplug(const std::string& board, unsigned slot,
     if (!write) {
         return tl::unexpected(write.error());
     }
-    return wait_gone(board, deadline);
+    auto gone = wait_gone(board, deadline);
+    if (const auto written = write->poll();
+        !gone && written && *written && (*written)->error != 0) {
+        return hp::fail(
+            fmt::format("{}; its kernel says: {}", gone.error().message, (*written)->error_text));
+    }
+    return gone;
 }
 
 hp::Result<void> QemuVm::tear_out(const std::string& board, unsigned slot) {

@@ -46,6 +46,8 @@ public:
     static std::vector<Id> all(const std::filesystem::path& folder);
     /// Ends it, if it runs.
     static hp::Result<void> stop(const std::filesystem::path& folder, const Id& id);
+    /// The same for one whose monitor is lost.
+    static hp::Result<void> end(const std::filesystem::path& folder, const Id& id);
 
     const Id& id() const { return id_; }
     bool running() const { return qmp_->connected(); }
