@@ -3,6 +3,7 @@
 // Thread: device loop only.
 #include "gpu-emu/device/register_file.h"
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 #include <string>
@@ -132,6 +133,14 @@ void RegisterFile::clear() {
     known_.assign(known_.size(), false);
     far_.clear();
     unknown_reads_.clear();
+}
+
+void RegisterFile::clear(uint32_t first, uint32_t count) {
+    if (first > window_dwords_ || count > window_dwords_ - first) {
+        throw std::out_of_range("registers beyond the window: from dword " + std::to_string(first));
+    }
+    std::fill_n(storage_.begin() + first, count, 0u);
+    std::fill_n(known_.begin() + first, count, true);
 }
 
 }  // namespace gpuemu

@@ -51,6 +51,9 @@ public:
 
     /// All storage to zero and nothing unknown; handlers stay.
     void clear();
+    /// As if zero had been written to each of them, without the effects. They are inside the
+    /// window.
+    void clear(uint32_t first, uint32_t count);
 
     /// Registers read although nobody wrote, preset or handled them since the last clear(): address
     /// -> times. A guest can read anywhere: the first most_unknown_reads are kept.

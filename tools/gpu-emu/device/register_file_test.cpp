@@ -73,6 +73,27 @@ TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
 }
 
 /// SMN has 2^38 addresses, and a guest reads where it likes.
+TEST(RegisterFile, ClearOfAFewMakesThemKnownZeroesWithoutEffect) {
+    RegisterFile registers(window);
+    int effects = 0;
+    registers.on_write(9, 1, [&](uint32_t, uint32_t) { ++effects; });
+    for (uint32_t dword = 7; dword < 12; ++dword) {
+        registers.raw(dword) = dword;
+    }
+    registers.clear(8, 3);
+    EXPECT_EQ(registers.read(7), 7u);
+    for (const uint32_t dword : {8u, 9u, 10u}) {
+        EXPECT_EQ(registers.read(dword), 0u);
+    }
+    EXPECT_EQ(registers.read(11), 11u);
+    EXPECT_EQ(effects, 0);
+    registers.clear(20, 2);
+    EXPECT_EQ(registers.read(21), 0u);
+    EXPECT_TRUE(registers.unknown_reads().empty());
+    EXPECT_THROW(registers.clear(window / 4 - 1, 2), std::out_of_range);
+    EXPECT_THROW(registers.clear(1, ~0u), std::out_of_range);
+}
+
 TEST(RegisterFile, WhatIsUnknownIsRememberedWithinBounds) {
     RegisterFile registers(window);
     constexpr uint64_t many = 100'000;

@@ -352,9 +352,7 @@ void SdmaEngine::reset() {
     }
     const uint32_t end =
         queues_.front().first_dword() + static_cast<uint32_t>(queues_.size()) * regs::queue_stride;
-    for (uint32_t dword = layout_.first_dword; dword < end; ++dword) {
-        context_.registers.raw(dword) = 0;
-    }
+    context_.registers.clear(layout_.first_dword, end - layout_.first_dword);
     next_ = 0;
 }
 

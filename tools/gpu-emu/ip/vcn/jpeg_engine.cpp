@@ -79,9 +79,7 @@ void JpegEngine::start(unsigned core) {
 
 void JpegEngine::reset(Core& core) {
     core.ring.reset();
-    for (uint32_t dword = 0; dword < core.layout.window.dwords; ++dword) {
-        raw(core.layout.window.first_dword + dword) = 0;
-    }
+    context_.registers.clear(core.layout.window.first_dword, core.layout.window.dwords);
     core.external_reg = 0;
     core.registers.fill(0);
     raw(core.layout.rb_cntl) = regs::UVD_JRBC_RB_CNTL__RB_NO_FETCH::set(0, 1);

@@ -140,9 +140,7 @@ void VcnEngine::set_power(bool on) {
     for (VideoRing& ring : rings_) {
         ring.reset();
     }
-    for (uint32_t dword = layout_.video_first; dword < layout_.video_end; ++dword) {
-        raw(dword) = 0;
-    }
+    context_.registers.clear(layout_.video_first, layout_.video_end - layout_.video_first);
     for (const VideoRing::Layout& ring : layout_.rings) {
         raw(ring.rptr) = raw(ring.wptr) = 0;
     }
