@@ -53,7 +53,8 @@ void Board::make_device() {
                                               .eeprom_path = options_.eeprom,
                                               .peers = hive_ ? &*hive_ : nullptr,
                                               .loop = &loop_,
-                                              .reset_time = options_.reset_time},
+                                              .reset_time = options_.reset_time,
+                                              .tlb = options_.tlb},
                                  engines_);
     if (hive_) {
         hive_->open(gpu_->vram());

@@ -41,6 +41,7 @@ public:
         unsigned node = 0;        // behind the switch
         std::chrono::milliseconds reset_time = Gpu::default_reset_time;
         bool map_vram = true;
+        Tlb::Use tlb = Tlb::Use::on;
         bool black_hole = false;
     };
 

@@ -180,6 +180,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
         }
         return answer;
     });
+    vm.set_tlb_use(options.tlb);
     make_blocks_of_dies();
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
     config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
@@ -217,13 +218,17 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
 void Gpu::Impl::make_blocks_of_dies() {
     const VmHub::Context context{profile, registers, ih, gpu_clock};
     for (unsigned xcc = 0; xcc < profile.working(HwId::GC).size(); ++xcc) {
-        gfx_hubs.push_back(std::make_unique<VmHub>(context, gfx_hub_layout(profile, xcc)));
+        gfx_hubs.push_back(
+            std::make_unique<VmHub>(context, gfx_hub_layout(profile, xcc),
+                                    vm.tlb({Hub::Kind::gfx, static_cast<uint8_t>(xcc)})));
         rlcs.push_back(std::make_unique<Rlc>(gc_layout(profile, xcc), registers, gpu_clock));
         blocks.push_back(gfx_hubs.back().get());
         blocks.push_back(rlcs.back().get());
     }
     for (unsigned aid = 0; aid < profile.aids(); ++aid) {
-        mm_hubs.push_back(std::make_unique<VmHub>(context, mm_hub_layout(profile, aid)));
+        mm_hubs.push_back(
+            std::make_unique<VmHub>(context, mm_hub_layout(profile, aid),
+                                    vm.tlb({Hub::Kind::mm, static_cast<uint8_t>(aid)})));
         blocks.push_back(mm_hubs.back().get());
     }
     if (partitions) {
@@ -348,6 +353,7 @@ void Gpu::Impl::run_pending_resets() {
         hp::log::info("reset", {{"kind", "mode2"}});
         pending_sdma_reset = pending_vcn_reset = 0;
         engines.reset();
+        vm.invalidate_all();
     } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
         hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
         engines.reset_sdma(instances);
@@ -606,10 +612,11 @@ std::string Gpu::describe() const {
     const Impl& gpu = *impl_;
     return fmt::format(
         "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
-        "VM: {} faults\ndoorbells without owner: {}, stopped: {}\n{}",
+        "VM: {} faults, {} walks, {} stale translations used\ndoorbells without owner: {}, "
+        "stopped: {}\n{}",
         gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
-        gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.unowned_doorbells,
-        gpu.stopped_doorbells, gpu.engines.describe());
+        gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.vm.walks(),
+        gpu.vm.stale_uses(), gpu.unowned_doorbells, gpu.stopped_doorbells, gpu.engines.describe());
 }
 
 }  // namespace gpuemu

@@ -17,6 +17,7 @@
 #include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/vf_mailbox.h"
 #include "gpu-emu/mem/peer_memory.h"
+#include "gpu-emu/mem/tlb.h"
 #include "gpu-emu/mem/vram.h"
 #include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/profiles/profile.h"
@@ -38,6 +39,7 @@ public:
         /// How long a mode 1 reset or an FLR takes. A function has to be there 100 ms after an FLR
         /// (PCI Express Base 6.0, 6.6.2). Assumed of mode 1, behind which the driver sleeps 500 ms.
         std::chrono::milliseconds reset_time = default_reset_time;
+        Tlb::Use tlb = Tlb::Use::on;
     };
     static constexpr std::chrono::milliseconds default_reset_time{80};
 

@@ -19,6 +19,7 @@
 
 #include "gpu-emu/ip/atom_image.h"
 #include "gpu-emu/ip/discovery.h"
+#include "gpu-emu/ip/vm_hub.h"
 #include "lib/run_until.h"
 
 namespace gpuemu {
@@ -329,6 +330,28 @@ TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
     EXPECT_EQ(reg(0x1123), 64u);
     put<uint32_t>(Region::bar2, 0x4000, 1);
     EXPECT_NE(gpu.describe().find("doorbells without owner: 1"), std::string::npos);
+}
+
+TEST_F(GpuTest, AnEntryOfThePageTablesCountsOnceTheOldOneIsInvalidated) {
+    const VmHubLayout hub = mm_hub_layout(profile);
+    constexpr uint64_t table = mib, ring = 0x1000;
+    constexpr uint64_t valid_system_writeable = 1 | 2 | 1 << 6;
+    set(at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32), table | 1);
+    set(at(hub.ip, hub.VM_CONTEXT0_CNTL), 1);
+    set(IH_RB_BASE, ring >> 8);
+    set(IH_RB_CNTL, 1 | 8 << 1);  // an address of the hub
+    const auto raise_with_entry = [&](uint64_t page) {
+        put<uint64_t>(Region::bar0, table + ring / 4096 * 8, page | valid_system_writeable);
+        gpu.interrupt({.client_id = 0x14});
+    };
+    raise_with_entry(0x1000);
+    raise_with_entry(0x2000);
+    EXPECT_EQ(std::to_integer<int>(host.memory[0x1000]), 0x14);
+    EXPECT_EQ(std::to_integer<int>(host.memory[0x1020]), 0x14) << "where the first was";
+    set(at(hub.ip, hub.VM_INVALIDATE_ENG0_REQ) + 17, hub.invalidation_of(1));
+    EXPECT_EQ(reg(at(hub.ip, hub.VM_INVALIDATE_ENG0_ACK) + 17), 1u);
+    raise_with_entry(0x2000);
+    EXPECT_EQ(std::to_integer<int>(host.memory[0x2040]), 0x14);
 }
 
 TEST_F(GpuTest, InjectedErrorsReachTheDriver) {
@@ -728,9 +751,10 @@ protected:
 
 TEST_F(Mi308xTest, EachXccAndEachAidHasItsHub) {
     for (uint32_t xcc = 0; xcc < 4; ++xcc) {
-        EXPECT_EQ(reg(0x295c + xcc * xcc_stride), 0x8000u);  // MC_VM_FB_LOCATION_BASE
-        EXPECT_EQ(reg(0x2895 + xcc * xcc_stride), 0xffffu);  // VM_INVALIDATE_ENG0_ACK
-        set(0xec05 + xcc * xcc_stride, 3);                   // RLC_SAFE_MODE
+        EXPECT_EQ(reg(0x295c + xcc * xcc_stride), 0x8000u);    // MC_VM_FB_LOCATION_BASE
+        set(0x2883 + xcc * xcc_stride, 1u << xcc);             // VM_INVALIDATE_ENG0_REQ
+        EXPECT_EQ(reg(0x2895 + xcc * xcc_stride), 1u << xcc);  // VM_INVALIDATE_ENG0_ACK
+        set(0xec05 + xcc * xcc_stride, 3);                     // RLC_SAFE_MODE
         EXPECT_EQ(reg(0xec05 + xcc * xcc_stride), 2u);
     }
     for (const uint32_t mmhub : {0x18000u, 0x28000u, 0x38000u, 0x36000u}) {

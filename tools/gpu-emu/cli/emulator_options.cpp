@@ -95,6 +95,13 @@ void declare(CLI::App& app, EmulatorOptions& options) {
            "mapped: the guest accesses VRAM directly; trapped: every access is seen, and slow")
         ->check(CLI::IsMember({"mapped", "trapped"}))
         ->capture_default_str();
+    app.add_option(
+           "--tlb", options.tlb,
+           "on: translations are used until the driver invalidates them; checked: and the "
+           "status counts those that the page tables do not have any more; off: every access "
+           "walks the tables")
+        ->check(CLI::IsMember({"on", "checked", "off"}))
+        ->capture_default_str();
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
     app.add_option(
         "--serial", options.serial,
@@ -137,6 +144,9 @@ Board::Options board_options(const EmulatorOptions& options) {
             .node = options.node.value_or(0),
             .reset_time = std::chrono::milliseconds(options.reset_ms),
             .map_vram = options.vram_bar == "mapped",
+            .tlb = options.tlb == "on"        ? Tlb::Use::on
+                   : options.tlb == "checked" ? Tlb::Use::checked
+                                              : Tlb::Use::off,
             .black_hole = options.black_hole};
 }
 

@@ -22,6 +22,7 @@ struct EmulatorOptions {
     std::string pcie_switch;
     std::string log = "info";
     std::string vram_bar = "mapped";
+    std::string tlb = "on";
     std::optional<uint64_t> vram_mib;
     std::optional<uint16_t> device_id;
     std::string serial;  // empty: none

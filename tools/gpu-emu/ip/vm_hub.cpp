@@ -68,7 +68,10 @@ VmHubLayout gfx_hub_layout(const Profile& profile, unsigned xcc) {
                 gc::mmGCVM_INVALIDATE_ENG0_ACK,
                 gc::mmGCVM_L2_PROTECTION_FAULT_CNTL,
                 gc::mmGCVM_L2_PROTECTION_FAULT_STATUS,
-                gc::mmGCVM_L2_PROTECTION_FAULT_ADDR_LO32};
+                gc::mmGCVM_L2_PROTECTION_FAULT_ADDR_LO32,
+                gc::mmGCVM_L2_CNTL2,
+                mmhub_2_0_0::MMVM_INVALIDATE_ENG0_REQ__INVALIDATE_L2_PTES,
+                mmhub_2_0_0::MMVM_INVALIDATE_ENG0_REQ__INVALIDATE_L1_PTES};
     }
     namespace gc = gc_9_4_3;
     return {ip,
@@ -88,7 +91,10 @@ VmHubLayout gfx_hub_layout(const Profile& profile, unsigned xcc) {
             gc::regVM_INVALIDATE_ENG0_ACK,
             gc::regVM_L2_PROTECTION_FAULT_CNTL,
             gc::regVM_L2_PROTECTION_FAULT_STATUS,
-            gc::regVM_L2_PROTECTION_FAULT_ADDR_LO32};
+            gc::regVM_L2_PROTECTION_FAULT_ADDR_LO32,
+            gc::regVM_L2_CNTL2,
+            hub::VM_INVALIDATE_ENG0_REQ__INVALIDATE_L2_PTES,
+            hub::VM_INVALIDATE_ENG0_REQ__INVALIDATE_L1_PTES};
 }
 
 VmHubLayout mm_hub_layout(const Profile& profile, unsigned aid) {
@@ -112,7 +118,10 @@ VmHubLayout mm_hub_layout(const Profile& profile, unsigned aid) {
                 mm::mmMMVM_INVALIDATE_ENG0_ACK,
                 mm::mmMMVM_L2_PROTECTION_FAULT_CNTL,
                 mm::mmMMVM_L2_PROTECTION_FAULT_STATUS,
-                mm::mmMMVM_L2_PROTECTION_FAULT_ADDR_LO32};
+                mm::mmMMVM_L2_PROTECTION_FAULT_ADDR_LO32,
+                mm::mmMMVM_L2_CNTL2,
+                mm::MMVM_INVALIDATE_ENG0_REQ__INVALIDATE_L2_PTES,
+                mm::MMVM_INVALIDATE_ENG0_REQ__INVALIDATE_L1_PTES};
     }
     namespace mm = mmhub_1_8_0;
     return {ip,
@@ -132,7 +141,10 @@ VmHubLayout mm_hub_layout(const Profile& profile, unsigned aid) {
             mm::regVM_INVALIDATE_ENG0_ACK,
             mm::regVM_L2_PROTECTION_FAULT_CNTL,
             mm::regVM_L2_PROTECTION_FAULT_STATUS,
-            mm::regVM_L2_PROTECTION_FAULT_ADDR_LO32};
+            mm::regVM_L2_PROTECTION_FAULT_ADDR_LO32,
+            mm::regVM_L2_CNTL2,
+            hub::VM_INVALIDATE_ENG0_REQ__INVALIDATE_L2_PTES,
+            hub::VM_INVALIDATE_ENG0_REQ__INVALIDATE_L1_PTES};
 }
 
 VmHubRegisters walk_registers(const VmHubLayout& layout) {
@@ -141,12 +153,11 @@ VmHubRegisters walk_registers(const VmHubLayout& layout) {
             at(layout.ip, layout.VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32)};
 }
 
-VmHub::VmHub(Context context, VmHubLayout layout) : context_(std::move(context)), layout_(layout) {
+VmHub::VmHub(Context context, VmHubLayout layout, Tlb& tlb)
+    : context_(std::move(context)), layout_(layout), tlb_(tlb) {
+    claim_invalidation();
     RegisterFile& registers = context_.registers;
-    // One acknowledge bit per VMID; nothing is cached, so all of them are always there. A semaphore
-    // is taken by reading it: there is one driver, so it is always free.
-    registers.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK), invalidation_engines,
-                      [](uint32_t) { return (1u << GpuVm::vmids) - 1; });
+    // A semaphore is taken by reading it: there is one driver, so it is always free.
     registers.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_SEM), invalidation_engines,
                       [](uint32_t) { return 1u; });
     registers.on_write(
@@ -157,7 +168,40 @@ VmHub::VmHub(Context context, VmHubLayout layout) : context_(std::move(context))
         });
 }
 
+/// Done as soon as it is asked for. Each engine has an acknowledge bit for each VMID, of what it
+/// was asked for last (assumed).
+void VmHub::claim_invalidation() {
+    RegisterFile& registers = context_.registers;
+    const uint32_t request = at(layout_.ip, layout_.VM_INVALIDATE_ENG0_REQ);
+    const uint32_t acknowledge = at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK);
+    registers.on_write(
+        request, invalidation_engines,
+        [this, request, acknowledge](uint32_t dword, uint32_t value) {
+            const uint32_t vmids = hub::VM_INVALIDATE_ENG0_REQ__PER_VMID_INVALIDATE_REQ::get(value);
+            // One level without the other: what it has lost comes back from there.
+            const uint32_t levels = layout_.invalidate_l2_ptes | layout_.invalidate_l1_ptes;
+            if ((value & levels) == levels) {
+                tlb_.invalidate(static_cast<uint16_t>(vmids));
+            }
+            context_.registers.raw(acknowledge + (dword - request)) =
+                hub::VM_INVALIDATE_ENG0_ACK__PER_VMID_INVALIDATE_ACK::set(0, vmids);
+        });
+    registers.on_write(
+        at(layout_.ip, layout_.VM_L2_CNTL2), 1, [this](uint32_t dword, uint32_t value) {
+            using L1 = hub::VM_L2_CNTL2__INVALIDATE_ALL_L1_TLBS;
+            using L2 = hub::VM_L2_CNTL2__INVALIDATE_L2_CACHE;
+            if (L1::get(value) != 0 && L2::get(value) != 0) {
+                tlb_.invalidate(Tlb::all_vmids);
+            }
+            context_.registers.raw(dword) = L1::set(L2::set(value, 0), 0);  // carried out
+        });
+}
+
 void VmHub::reset(ResetKind) {
+    for (uint32_t engine = 0; engine < invalidation_engines; ++engine) {
+        context_.registers.raw(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK) + engine) = 0;
+    }
+    raw(layout_.VM_L2_CNTL2) = 0;
     // What the boot firmware leaves: VRAM at its place in the address space of the memory
     // controller.
     const Profile& profile = context_.profile;

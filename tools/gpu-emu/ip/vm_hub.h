@@ -2,8 +2,8 @@
 // Purpose: the registers around one VM hub: frame buffer location, TLB invalidation engines, fault
 // status; and the interrupt of a fault. The walk itself is GpuVm's (mem/gpu_vm.h).
 // Thread: device loop only.
-// Does not model: TLBs (an invalidation is done when asked for), retry faults, and which of the
-// hub's clients it was: all of GC's are the command processor, of MMHUB's it is not said.
+// Does not model: the time that an invalidation takes, retry faults, and which of the hub's clients
+// it was: all of GC's are the command processor, of MMHUB's it is not said.
 #pragma once
 
 #include <array>
@@ -17,6 +17,7 @@
 #include "gpu-emu/ip/ip_block.h"
 #include "gpu-emu/ip/regs/registers.h"
 #include "gpu-emu/mem/gpu_vm.h"
+#include "gpu-emu/mem/tlb.h"
 #include "gpu-emu/profiles/profile.h"
 
 namespace gpuemu {
@@ -33,6 +34,13 @@ struct VmHubLayout {
     Reg VM_INVALIDATE_ENG0_SEM, VM_INVALIDATE_ENG0_REQ, VM_INVALIDATE_ENG0_ACK;
     Reg VM_L2_PROTECTION_FAULT_CNTL, VM_L2_PROTECTION_FAULT_STATUS;
     Reg VM_L2_PROTECTION_FAULT_ADDR_LO32;
+    Reg VM_L2_CNTL2;
+    uint32_t invalidate_l2_ptes, invalidate_l1_ptes;  // bits of VM_INVALIDATE_ENG0_REQ
+
+    /// What an invalidation engine is asked for to have nothing left of these VMIDs.
+    uint32_t invalidation_of(uint32_t vmids) const {
+        return vmids | invalidate_l2_ptes | invalidate_l1_ptes;
+    }
 };
 
 VmHubLayout gfx_hub_layout(const Profile& profile, unsigned xcc = 0);  // GC 9.4.3 and 10.3.0
@@ -50,6 +58,8 @@ public:
     /// Faults remembered, and so raised in each such time: of more there is MORE_FAULTS only.
     static constexpr std::size_t recent_faults = 64;
 
+    static constexpr uint32_t invalidation_engines = 18;
+
     struct Context {
         const Profile& profile;
         RegisterFile& registers;
@@ -57,7 +67,8 @@ public:
         std::function<uint64_t()> gpu_clock;
     };
 
-    VmHub(Context context, VmHubLayout layout);
+    /// `tlb` outlives it.
+    VmHub(Context context, VmHubLayout layout, Tlb& tlb);
 
     void reset(ResetKind kind) override;
 
@@ -67,8 +78,7 @@ public:
     void report(const VmFault& fault);
 
 private:
-    static constexpr uint32_t invalidation_engines = 18;
-
+    void claim_invalidation();
     struct Recent {
         VmFault fault;
         uint64_t time;
@@ -83,6 +93,7 @@ private:
 
     Context context_;
     VmHubLayout layout_;
+    Tlb& tlb_;
     std::array<std::optional<Recent>, recent_faults> recent_;
     std::size_t oldest_ = 0;  // of recent_, a ring
 };

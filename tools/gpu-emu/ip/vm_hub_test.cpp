@@ -34,7 +34,8 @@ protected:
     RegisterFile registers{2u << 20};
     RecordingSink sink;
     uint64_t clock = 1;
-    VmHub hub{{profile, registers, sink, [this] { return clock; }}, layout};
+    Tlb tlb;
+    VmHub hub{{profile, registers, sink, [this] { return clock; }}, layout, tlb};
 };
 
 TEST_P(VmHubTest, FrameBufferIsWhereTheProfileSays) {
@@ -43,11 +44,40 @@ TEST_P(VmHubTest, FrameBufferIsWhereTheProfileSays) {
     EXPECT_EQ(registers.read(address(layout.MC_VM_FB_OFFSET)), 0u);
 }
 
-TEST_P(VmHubTest, InvalidationIsAlwaysDoneAndTheSemaphoreFree) {
+TEST_P(VmHubTest, AnInvalidationIsDoneAtOnceAndTheSemaphoreFree) {
+    constexpr uint64_t va = 0x7000;
     for (uint32_t engine = 0; engine < 18; ++engine) {
-        EXPECT_EQ(registers.read(address(layout.VM_INVALIDATE_ENG0_ACK) + engine), 0xffffu);
         EXPECT_EQ(registers.read(address(layout.VM_INVALIDATE_ENG0_SEM) + engine), 1u);
+        EXPECT_EQ(registers.read(address(layout.VM_INVALIDATE_ENG0_ACK) + engine), 0u)
+            << "nobody has asked";
+        tlb.keep(8, va, {});
+        tlb.keep(9, va, {});
+        registers.write(address(layout.VM_INVALIDATE_ENG0_REQ) + engine,
+                        layout.invalidation_of(1 << 8));
+        EXPECT_EQ(registers.read(address(layout.VM_INVALIDATE_ENG0_ACK) + engine), 1u << 8);
+        EXPECT_EQ(tlb.find(8, va), nullptr);
+        EXPECT_NE(tlb.find(9, va), nullptr);
     }
+}
+
+TEST_P(VmHubTest, AnInvalidationOfOneLevelLeavesTheOther) {
+    for (const uint32_t level : {layout.invalidate_l2_ptes, layout.invalidate_l1_ptes}) {
+        tlb.keep(8, 0x7000, {});
+        registers.write(address(layout.VM_INVALIDATE_ENG0_REQ), level | 1 << 8);
+        EXPECT_NE(tlb.find(8, 0x7000), nullptr);
+        EXPECT_EQ(registers.read(address(layout.VM_INVALIDATE_ENG0_ACK)), 1u << 8);
+    }
+}
+
+TEST_P(VmHubTest, InvalidationOfBothCachesIsOfAllVmids) {
+    tlb.keep(0, 0x7000, {});
+    tlb.keep(8, 0x7000, {});
+    registers.write(address(layout.VM_L2_CNTL2), 1);
+    EXPECT_NE(tlb.find(0, 0x7000), nullptr) << "L1 only";
+    registers.write(address(layout.VM_L2_CNTL2), 3 | 1 << 21);
+    EXPECT_EQ(tlb.find(0, 0x7000), nullptr);
+    EXPECT_EQ(tlb.find(8, 0x7000), nullptr);
+    EXPECT_EQ(registers.read(address(layout.VM_L2_CNTL2)), 1u << 21) << "clears itself";
 }
 
 TEST_P(VmHubTest, FirstFaultIsLatchedUntilCleared) {
@@ -170,7 +200,8 @@ TEST(HubsOfSeveralXccs, AFaultIsOfTheirNodeAndOfTheProcessThatHasTheVmidThere) {
     Ih ih{{profile, registers, memory, [] {}, clock, mutator}};
     RecordingSink sink;
     const VmHubLayout layout = gfx_hub_layout(profile, 2);
-    VmHub hub{{profile, registers, sink, clock}, layout};
+    Tlb tlb;
+    VmHub hub{{profile, registers, sink, clock}, layout, tlb};
     hub.reset(ResetKind::cold);
     const uint32_t lut = at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_VMID_0_LUT);
     const uint32_t index = at(profile.ip(HwId::OSSSYS), osssys_4_4_2::regIH_VMID_LUT_INDEX);
@@ -190,7 +221,8 @@ TEST(HubsOfSeveralXccs, AFaultIsOfTheirNodeAndOfTheProcessThatHasTheVmidThere) {
     EXPECT_EQ(sink.entries[1].pasid, 0) << "not whose VMID 3 it is at the first XCC";
     EXPECT_EQ(registers.read(index), 6u) << "as it was";
     const VmHubLayout first_layout = gfx_hub_layout(profile, 0);
-    VmHub first{{profile, registers, sink, clock}, first_layout};
+    Tlb first_tlb;
+    VmHub first{{profile, registers, sink, clock}, first_layout, first_tlb};
     first.reset(ResetKind::cold);
     registers.raw(at(first_layout.ip, first_layout.VM_CONTEXT0_CNTL) + 3) = 1 << 15;
     first.report({Hub::gfx, 3, 0x1000, false, VmFault::Reason::not_valid});
@@ -205,11 +237,16 @@ TEST(Navi21Hubs, LieElsewhereAndSayWhoTheyAre) {
         const uint32_t base = gfx ? 0x1260 + 0x15fc : 0x1a000 + 0x6c0;  // CONTEXT0_CNTL
         RegisterFile registers{1u << 20};
         RecordingSink sink;
-        VmHub block{{profile, registers, sink, [] { return uint64_t{1}; }},
-                    gfx ? gfx_hub_layout(profile) : mm_hub_layout(profile)};
+        const VmHubLayout layout = gfx ? gfx_hub_layout(profile) : mm_hub_layout(profile);
+        Tlb tlb;
+        VmHub block{{profile, registers, sink, [] { return uint64_t{1}; }}, layout, tlb};
         block.reset(ResetKind::cold);
         EXPECT_EQ(registers.read(gfx ? 0x1260 + 0x16fc : 0x1a000 + 0x86c), 0x8000u);
-        EXPECT_EQ(registers.read(base + 0x35 + 17), 0xffffu) << "VM_INVALIDATE_ENG17_ACK";
+        tlb.keep(3, 0x7000, {});
+        // gfxhub_v2_1_get_invalidate_req()
+        registers.write(base + 0x23 + 17, 1u << 3 | 0x1fu << 19);
+        EXPECT_EQ(registers.read(base + 0x35 + 17), 1u << 3) << "VM_INVALIDATE_ENG17_ACK";
+        EXPECT_EQ(tlb.find(3, 0x7000), nullptr);
         registers.raw(base + 8) = 1 << 15;  // VALID_PROTECTION_FAULT_ENABLE_INTERRUPT
         block.report({hub, 8, 0x7f12'3456'7000, false, VmFault::Reason::not_valid});
         EXPECT_NE(registers.read(gfx ? 0x1260 + 0x15c8 : 0x1a000 + 0x68c), 0u);

@@ -20,7 +20,8 @@ constexpr uint64_t AMDGPU_PTE_WRITEABLE = 1ull << 6;
 constexpr uint64_t AMDGPU_PDE_PTE = 1ull << 54;
 constexpr uint64_t AMDGPU_PTE_TF = 1ull << 56;
 
-constexpr unsigned page_shift = 12;
+constexpr unsigned page_shift = Tlb::page_shift;
+constexpr uint64_t page_mask = (1ull << page_shift) - 1;
 constexpr unsigned directory_bits = 9;
 constexpr uint64_t va_mask = (1ull << 48) - 1;
 constexpr uint64_t page_address_mask = 0x0000'ffff'ffff'f000;       // of a page
@@ -46,16 +47,19 @@ const char* to_string(VmFault::Reason reason) {
 }
 
 GpuVm::GpuVm(const RegisterFile& registers, const FrameBuffer& frame_buffer,
-             std::vector<VmHubRegisters> gfx, std::vector<VmHubRegisters> mm)
-    : registers_(registers),
-      frame_buffer_(frame_buffer),
-      gfx_(std::move(gfx)),
-      mm_(std::move(mm)) {}
+             const std::vector<VmHubRegisters>& gfx, const std::vector<VmHubRegisters>& mm)
+    : registers_(registers), frame_buffer_(frame_buffer) {
+    for (const VmHubRegisters& hub : gfx) {
+        gfx_.push_back({.registers = hub, .tlb = {}});
+    }
+    for (const VmHubRegisters& hub : mm) {
+        mm_.push_back({.registers = hub, .tlb = {}});
+    }
+}
 
 std::span<std::byte> GpuVm::window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
                                    bool write) {
-    const auto& hubs = hub.kind == Hub::Kind::gfx ? gfx_ : mm_;
-    const Walk walk = translate(hubs.at(hub.instance), vmid, va, write);
+    const Walk walk = translate(place(hub), vmid, va, write);
     if (!walk.ok) {
         return fault({hub, vmid, va, write, walk.reason});
     }
@@ -76,29 +80,89 @@ std::span<std::byte> GpuVm::bus_window(uint64_t address, uint64_t length, bool w
 void GpuVm::reset() {
     faults_.clear();
     fault_count_ = 0;
+    walks_ = stale_uses_ = 0;
+    invalidate_all();
 }
 
-GpuVm::Walk GpuVm::translate(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write) {
+void GpuVm::set_tlb_use(Tlb::Use use) {
+    tlb_use_ = use;
+    invalidate_all();
+}
+
+void GpuVm::invalidate_all() {
+    for (auto* const hubs : {&gfx_, &mm_}) {
+        for (Place& hub : *hubs) {
+            hub.tlb.invalidate(Tlb::all_vmids);
+        }
+    }
+}
+
+GpuVm::Walk GpuVm::translate(Place& hub, unsigned vmid, uint64_t va, bool write) {
     if (vmid >= vmids) {
         return {.reason = VmFault::Reason::no_context};
     }
     if (vmid == 0) {  // the frame buffer aperture is in front of the tables of VMID 0 only
-        const uint64_t aperture = uint64_t{registers_.raw(hub.MC_VM_FB_LOCATION_BASE) & 0xffffff}
-                                  << 24;
+        const uint64_t aperture =
+            uint64_t{registers_.raw(hub.registers.MC_VM_FB_LOCATION_BASE) & 0xffffff} << 24;
         if (va >= aperture && va - aperture < frame_buffer_.size()) {
             const uint64_t offset = va - aperture;
             return {.target = {false, offset, frame_buffer_.size() - offset}, .ok = true};
         }
     }
-    return walk_tables(hub, vmid, va & va_mask, write);
-}
-
-GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write) {
-    constexpr Walk not_valid{.reason = VmFault::Reason::not_valid};
-    const uint32_t control = registers_.raw(hub.VM_CONTEXT0_CNTL + vmid);
-    if ((control & 1) == 0) {
+    if ((registers_.raw(hub.registers.VM_CONTEXT0_CNTL + vmid) & 1) == 0) {
         return {.reason = VmFault::Reason::no_context};
     }
+    const Walk walk = look_up(hub, vmid, va & va_mask);
+    if (walk.ok && write && !walk.writeable) {
+        return {.reason = VmFault::Reason::not_writeable};
+    }
+    return walk;
+}
+
+Tlb::Translation GpuVm::translation_of_page(const Walk& walk, uint64_t in_page) {
+    return {.address = walk.target.address - in_page,
+            .length = walk.target.length + in_page,
+            .system = walk.target.system,
+            .writeable = walk.writeable};
+}
+
+/// In the TLB, or else in the tables.
+GpuVm::Walk GpuVm::look_up(Place& hub, unsigned vmid, uint64_t va) {
+    const uint64_t in_page = va & page_mask;
+    if (tlb_use_ != Tlb::Use::off) {
+        if (const Tlb::Translation* const kept = hub.tlb.find(vmid, va)) {
+            if (tlb_use_ == Tlb::Use::checked) {
+                check(hub, vmid, va, *kept);
+            }
+            return {.target = {kept->system, kept->address + in_page, kept->length - in_page},
+                    .ok = true,
+                    .writeable = kept->writeable};
+        }
+    }
+    ++walks_;
+    const Walk walk = walk_tables(hub.registers, vmid, va);
+    if (tlb_use_ != Tlb::Use::off && walk.ok) {
+        hub.tlb.keep(vmid, va, translation_of_page(walk, in_page));
+    }
+    return walk;
+}
+
+void GpuVm::check(const Place& hub, unsigned vmid, uint64_t va, const Tlb::Translation& kept) {
+    const Walk walk = walk_tables(hub.registers, vmid, va);
+    if (walk.ok && translation_of_page(walk, va & page_mask) == kept) {
+        return;
+    }
+    if (++stale_uses_ <= max_logged_faults) {
+        hp::log::warning("a translation is used that the page tables do not have any more",
+                         {{"vmid", vmid},
+                          {"va", fmt::format("{:#x}", va)},
+                          {"hub", fmt::format("{:#x}", hub.registers.VM_CONTEXT0_CNTL)}});
+    }
+}
+
+GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va) {
+    constexpr Walk not_valid{.reason = VmFault::Reason::not_valid};
+    const uint32_t control = registers_.raw(hub.VM_CONTEXT0_CNTL + vmid);
     const uint64_t start = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32 + 2 * vmid)
                            << page_shift;
     if (va < start) {
@@ -123,7 +187,7 @@ GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_
         }
         entry = *next;
         if ((entry & AMDGPU_PDE_PTE) != 0) {
-            return finish(entry, offset, 1ull << (shift + page_shift), write);
+            return finish(entry, offset, 1ull << (shift + page_shift));
         }
         fragment = block_fragment_size(entry);
     }
@@ -139,22 +203,20 @@ GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_
     if (!leaf) {
         return not_valid;
     }
-    return finish(*leaf, offset, 1ull << (page_shift + fragment), write);
+    return finish(*leaf, offset, 1ull << (page_shift + fragment));
 }
 
 /// The entry maps `span` bytes; `offset` is the address within the context, of which the low bits
 /// count.
-GpuVm::Walk GpuVm::finish(uint64_t entry, uint64_t offset, uint64_t span, bool write) const {
+GpuVm::Walk GpuVm::finish(uint64_t entry, uint64_t offset, uint64_t span) const {
     if ((entry & AMDGPU_PTE_VALID) == 0) {
         return {.reason = VmFault::Reason::not_valid};
-    }
-    if (write && (entry & AMDGPU_PTE_WRITEABLE) == 0) {
-        return {.reason = VmFault::Reason::not_writeable};
     }
     const uint64_t in_span = offset & (span - 1);
     return {.target = {(entry & AMDGPU_PTE_SYSTEM) != 0, (entry & page_address_mask) + in_span,
                        span - in_span},
-            .ok = true};
+            .ok = true,
+            .writeable = (entry & AMDGPU_PTE_WRITEABLE) != 0};
 }
 
 /// Entry `index` of the table that `directory` (an entry, or the base address register) names.

@@ -2,17 +2,19 @@
 // Purpose: GpuMemory of the real thing: the page-table walk of GFX9 (Vega style VML2) in the
 // register state of a hub, ending in VRAM, of a hive also in that of a peer, or on the bus.
 // Thread: device loop only.
-// Does not model: TLBs (every access walks), PRT pages, retry faults, TMZ, the execute permission.
+// Does not model: PRT pages, retry faults, TMZ, the execute permission.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/mem/frame_buffer.h"
 #include "gpu-emu/mem/gpu_memory.h"
+#include "gpu-emu/mem/tlb.h"
 #include "gpu-emu/pci/pci_function.h"
 
 namespace gpuemu {
@@ -40,12 +42,12 @@ const char* to_string(VmFault::Reason reason);
 
 class GpuVm : public GpuMemory {
 public:
-    static constexpr unsigned vmids = 16;
+    static constexpr unsigned vmids = Tlb::vmids;
     static constexpr std::size_t remembered_faults = 16;
 
     /// The hubs of each kind, in the order of their instances.
     GpuVm(const RegisterFile& registers, const FrameBuffer& frame_buffer,
-          std::vector<VmHubRegisters> gfx, std::vector<VmHubRegisters> mm);
+          const std::vector<VmHubRegisters>& gfx, const std::vector<VmHubRegisters>& mm);
 
     /// Null while no client is attached: system pages fault then.
     void set_host(PciHost* host) { host_ = host; }
@@ -54,9 +56,20 @@ public:
         fault_handler_ = std::move(handler);
     }
 
+    /// A context that is disabled faults whatever the TLB has of it (assumed).
     std::span<std::byte> window(Hub hub, unsigned vmid, uint64_t va, uint64_t length,
                                 bool write) override;
     std::span<std::byte> bus_window(uint64_t address, uint64_t length, bool write) override;
+
+    /// What the hub keeps. Translations of the past are used until they are invalidated there.
+    Tlb& tlb(Hub hub) { return place(hub).tlb; }
+    void set_tlb_use(Tlb::Use use);
+    void invalidate_all();
+    /// Walks of page tables since the last reset: accesses that no TLB had the translation of.
+    uint64_t walks() const { return walks_; }
+    /// Uses since the last reset of a translation that the tables do not have any more; counted in
+    /// Tlb::Use::checked only. An invalidation is missing, or was on its way.
+    uint64_t stale_uses() const { return stale_uses_; }
 
     /// The latest faults, oldest first, and how many there were since the last reset.
     const std::deque<VmFault>& faults() const { return faults_; }
@@ -64,6 +77,10 @@ public:
     void reset();
 
 private:
+    struct Place {
+        VmHubRegisters registers;
+        Tlb tlb;
+    };
     struct Target {
         bool system;
         uint64_t address;
@@ -74,19 +91,27 @@ private:
         Target target{};
         VmFault::Reason reason{};
         bool ok = false;
+        bool writeable = true;
     };
 
-    Walk translate(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write);
-    Walk walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va, bool write);
-    Walk finish(uint64_t entry, uint64_t offset, uint64_t span, bool write) const;
+    Place& place(Hub hub) { return (hub.kind == Hub::Kind::gfx ? gfx_ : mm_).at(hub.instance); }
+    static Tlb::Translation translation_of_page(const Walk& walk, uint64_t in_page);
+    Walk translate(Place& hub, unsigned vmid, uint64_t va, bool write);
+    Walk look_up(Place& hub, unsigned vmid, uint64_t va);
+    void check(const Place& hub, unsigned vmid, uint64_t va, const Tlb::Translation& kept);
+    Walk walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va);
+    Walk finish(uint64_t entry, uint64_t offset, uint64_t span) const;
     std::optional<uint64_t> read_entry(uint64_t directory, uint64_t index);
     std::span<std::byte> reach(const Target& target, uint64_t length, bool write);
     std::span<std::byte> fault(VmFault fault);
 
     const RegisterFile& registers_;
     const FrameBuffer& frame_buffer_;
-    std::vector<VmHubRegisters> gfx_;
-    std::vector<VmHubRegisters> mm_;
+    std::vector<Place> gfx_;
+    std::vector<Place> mm_;
+    Tlb::Use tlb_use_ = Tlb::Use::on;
+    uint64_t walks_ = 0;
+    uint64_t stale_uses_ = 0;
     PciHost* host_ = nullptr;
     std::function<void(const VmFault&)> fault_handler_;
     std::deque<VmFault> faults_;

@@ -155,8 +155,81 @@ TEST_F(ProcessTables, TablesOnTheBusAreWalkedAndMissingOnesFault) {
     set_entry(ptb, 7, (16 * mib) | rw);
     EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
     vm.set_host(nullptr);
+    vm.tlb(Hub::gfx).invalidate(1 << 8);
     EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
     EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::not_valid);
+}
+
+TEST_F(ProcessTables, ATranslationIsUsedUntilItIsInvalidated) {
+    const auto found = [this] { return vm.window(Hub::gfx, 8, va + 0x123, 4, true); };
+    set_entry(ptb, 7, (16 * mib) | rw);
+    EXPECT_EQ(offset_in_vram(found()), 16 * mib + 0x9123);
+    EXPECT_EQ(vm.walks(), 1u);
+    set_entry(ptb, 7, (18 * mib) | rw);
+    EXPECT_EQ(offset_in_vram(found()), 16 * mib + 0x9123);
+    set_entry(ptb, 7, 0);
+    EXPECT_EQ(offset_in_vram(found()), 16 * mib + 0x9123);
+    EXPECT_EQ(vm.walks(), 1u);
+    vm.tlb(Hub::gfx).invalidate(1 << 9);
+    vm.tlb(Hub::mm).invalidate(1 << 8);
+    EXPECT_FALSE(found().empty());
+    vm.tlb(Hub::gfx).invalidate(1 << 8);
+    EXPECT_TRUE(found().empty());
+    EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::not_valid);
+}
+
+TEST_F(ProcessTables, AnEntryThatIsNotValidIsNotKept) {
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    set_entry(ptb, 7, (16 * mib) | rw);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+}
+
+TEST_F(ProcessTables, WhatIsKeptHasItsPermission) {
+    set_entry(ptb, 7, (16 * mib) | valid | readable);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, true).empty());
+    EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::not_writeable);
+    EXPECT_EQ(vm.walks(), 1u);
+}
+
+TEST_F(ProcessTables, ADisabledContextFaultsWhateverIsKept) {
+    set_entry(ptb, 7, (16 * mib) | rw);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    registers.raw(gfx_hub.VM_CONTEXT0_CNTL + 8) &= ~1u;
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::no_context);
+}
+
+TEST_F(ProcessTables, AResetKeepsNothing) {
+    set_entry(ptb, 7, (16 * mib) | rw);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    set_entry(ptb, 7, 0);
+    vm.reset();
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+}
+
+TEST_F(ProcessTables, StaleUsesAreCountedWhenChecked) {
+    vm.set_tlb_use(Tlb::Use::checked);
+    set_entry(ptb, 7, (16 * mib) | rw);
+    for (int use = 0; use < 3; ++use) {
+        EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    }
+    EXPECT_EQ(vm.stale_uses(), 0u);
+    set_entry(ptb, 7, (16 * mib) | valid | readable);
+    EXPECT_EQ(offset_in_vram(vm.window(Hub::gfx, 8, va, 4, true)), 16 * mib + 0x9000);
+    EXPECT_EQ(vm.stale_uses(), 1u);
+    vm.tlb(Hub::gfx).invalidate(1 << 8);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    EXPECT_EQ(vm.stale_uses(), 1u);
+}
+
+TEST_F(ProcessTables, WithoutATlbEachAccessWalks) {
+    vm.set_tlb_use(Tlb::Use::off);
+    set_entry(ptb, 7, (16 * mib) | rw);
+    EXPECT_FALSE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    set_entry(ptb, 7, 0);
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
+    EXPECT_EQ(vm.walks(), 2u);
 }
 
 TEST_F(ProcessTables, HubsAndVmidsAreApart) {

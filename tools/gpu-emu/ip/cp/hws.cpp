@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/pm4.h"
@@ -47,7 +48,9 @@ Hws::Hws(const EngineContext& context, const XccGroup& xccs, ComputeSlots& slots
       sdma_(sdma.begin(), sdma.end()),
       unhandled_(unhandled) {
     const auto add_hub = [this](const VmHubLayout& hub) {
-        page_table_base_dwords_.push_back(at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32));
+        hubs_.push_back({.page_table_base = at(hub.ip, hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32),
+                         .invalidate_request = at(hub.ip, hub.VM_INVALIDATE_ENG0_REQ),
+                         .invalidate_levels = hub.invalidation_of(0)});
     };
     const GcLayout gc = gc_layout(context.profile, context.xcc);
     const unsigned aid = gc.ip.instance / 2;
@@ -76,7 +79,7 @@ void Hws::set_resources(Body body) {
 
 void Hws::begin_run_list() {
     unmap_if([](const QueueOwner& owner, auto) { return owner.scheduled; });
-    processes_.clear();
+    previous_ = std::exchange(processes_, {});
     current_.reset();
 }
 
@@ -86,13 +89,17 @@ void Hws::map_process(Body body) {
     if (known != processes_.end()) {
         current_ = *known;
     } else if (const auto vmid = free_vmid()) {
-        current_ = processes_.emplace_back(Process{pasid, *vmid});
+        current_ = processes_.emplace_back(Process{pasid, *vmid, 0});
     } else {
         current_.reset();
         unhandled_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
         return;
     }
-    program_vmid(*current_, join(body[1], body[2]));
+    // The list has it by its PASID: the tables may be others than before.
+    Process& listed = *std::ranges::find(processes_, pasid, &Process::pasid);
+    listed.page_table_base = join(body[1], body[2]);
+    current_ = listed;
+    program_vmid(listed);
 }
 
 void Hws::map_queues(Body body) {
@@ -314,11 +321,17 @@ std::optional<unsigned> Hws::free_slot() const {
     return std::nullopt;
 }
 
-void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
-    for (const uint32_t first : page_table_base_dwords_) {
-        const uint32_t dword = first + 2 * process.vmid;
-        context_.registers.write(dword, static_cast<uint32_t>(page_table_base));
-        context_.registers.write(dword + 1, static_cast<uint32_t>(page_table_base >> 32));
+/// Assumed: a VMID that the run list before had for another process, or for none, begins without
+/// translations. Who keeps his has to ask for that.
+void Hws::program_vmid(const Process& process) {
+    const bool as_before = std::ranges::count(previous_, process) != 0;
+    for (const HubRegisters& hub : hubs_) {
+        const uint32_t dword = hub.page_table_base + 2 * process.vmid;
+        context_.registers.write(dword, static_cast<uint32_t>(process.page_table_base));
+        context_.registers.write(dword + 1, static_cast<uint32_t>(process.page_table_base >> 32));
+        if (!as_before) {
+            invalidate(hub, process.vmid);
+        }
     }
     if (pasid_mapping_dword_) {
         context_.registers.write(*pasid_mapping_dword_ + process.vmid,
@@ -331,10 +344,48 @@ void Hws::program_vmid(const Process& process, uint64_t page_table_base) {
     }
 }
 
+void Hws::invalidate(const HubRegisters& hub, unsigned vmid) {
+    constexpr uint32_t engine_of_firmware = 2;  // not in AMDGPU_VMHUB_INV_ENG_BITMAP
+    context_.registers.write(hub.invalidate_request + engine_of_firmware,
+                             hub.invalidate_levels | 1u << vmid);
+}
+
+unsigned Hws::invalidate_tlbs(Body body) {
+    if (pm4::INVALIDATE_TLBS__DST_SEL::get(body[0]) != pm4::INVALIDATE_TLBS__DST_SEL__PASID) {
+        unhandled_.note("invalidate_tlbs_of_no_process", pm4::PACKET3_INVALIDATE_TLBS);
+        return 0;
+    }
+    const auto pasid = static_cast<uint16_t>(pm4::INVALIDATE_TLBS__PASID::get(body[0]));
+    const bool all_hubs = pm4::INVALIDATE_TLBS__ALL_HUB::get(body[0]) != 0;
+    unsigned count = 0;
+    for (unsigned vmid = 1; vmid < vmids; ++vmid) {
+        if (!is_of(vmid, pasid)) {
+            continue;
+        }
+        for (const HubRegisters& hub : std::span(hubs_).first(all_hubs ? hubs_.size() : 1)) {
+            invalidate(hub, vmid);
+            ++count;
+        }
+    }
+    return count;
+}
+
+/// By the run list, or as the driver has written it into ATHUB for a VMID of its own.
+bool Hws::is_of(unsigned vmid, uint16_t pasid) const {
+    const auto scheduled = std::ranges::find(processes_, vmid, &Process::vmid);
+    if (scheduled != processes_.end()) {
+        return scheduled->pasid == pasid;
+    }
+    return pasid_mapping_dword_ &&
+           std::as_const(context_.registers).raw(*pasid_mapping_dword_ + vmid) ==
+               (ATC_VMID0_PASID_MAPPING__VALID_MASK | pasid);
+}
+
 void Hws::reset() {
     vmid_mask_ = 0;
     queue_mask_ = 0;
     processes_.clear();
+    previous_.clear();
     current_.reset();
 }
 

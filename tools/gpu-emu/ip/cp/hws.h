@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: the hardware scheduler: the MEC firmware's side of SET_RESOURCES, RUN_LIST, MAP_PROCESS,
-// MAP_QUEUES, UNMAP_QUEUES and QUERY_STATUS, as the KIQ and amdkfd's HIQ send them
+// MAP_QUEUES, UNMAP_QUEUES, QUERY_STATUS and INVALIDATE_TLBS, as the KIQ and amdkfd's HIQ send them
 // (amdkfd/kfd_packet_manager_v9.c). It owns the VMIDs and queue slots that SET_RESOURCES gave it.
 // The XCCs of a partition have one each, which see the same packets; SDMA queues and fences are the
 // leader's.
@@ -48,6 +48,10 @@ public:
     void unmap_queues(Body body);
     void query_status(const ComputeQueue& issuer, Body body);
 
+    /// The translations of a process, in the hub of this XCC or in that of its AID as well. Answers
+    /// with the number of invalidations.
+    unsigned invalidate_tlbs(Body body);
+
     void reset();
     std::string describe() const;
 
@@ -55,6 +59,14 @@ private:
     struct Process {
         uint16_t pasid;
         unsigned vmid;
+        uint64_t page_table_base;
+
+        bool operator==(const Process&) const = default;
+    };
+    /// Registers of a hub, VMID 0's or engine 0's.
+    struct HubRegisters {
+        uint32_t page_table_base, invalidate_request;
+        uint32_t invalidate_levels;  // what a request has besides the VMIDs
     };
 
     void unmap_if(const QueueSelector& selected);
@@ -67,7 +79,9 @@ private:
     std::span<SdmaEngine* const> own_sdma() const;
     std::optional<unsigned> free_vmid() const;
     std::optional<unsigned> free_slot() const;
-    void program_vmid(const Process& process, uint64_t page_table_base);
+    void program_vmid(const Process& process);
+    void invalidate(const HubRegisters& hub, unsigned vmid);
+    bool is_of(unsigned vmid, uint16_t pasid) const;
 
     const EngineContext& context_;
     const XccGroup& xccs_;
@@ -75,13 +89,14 @@ private:
     Me* me_;
     std::vector<SdmaEngine*> sdma_;
     UnhandledPackets& unhandled_;
-    std::vector<uint32_t> page_table_base_dwords_;  // VMID 0's, of the hubs of XCC and AID
-    std::optional<uint32_t> pasid_mapping_dword_;   // VMID 0's, in ATHUB
-    std::optional<PasidLuts> pasid_luts_;           // nothing: there is no OSSSYS
-    uint8_t gfx_node_ = 0, mm_node_ = 0;            // of the interrupts of both hubs
+    std::vector<HubRegisters> hubs_;               // of the XCC, then of its AID
+    std::optional<uint32_t> pasid_mapping_dword_;  // VMID 0's, in ATHUB
+    std::optional<PasidLuts> pasid_luts_;          // nothing: there is no OSSSYS
+    uint8_t gfx_node_ = 0, mm_node_ = 0;           // of the interrupts of both hubs
     uint32_t vmid_mask_ = 0;
     uint64_t queue_mask_ = 0;
     std::vector<Process> processes_;  // of the current run list
+    std::vector<Process> previous_;   // of that before it
     std::optional<Process> current_;  // whose queues follow
 };
 

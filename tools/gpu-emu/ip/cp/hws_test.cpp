@@ -5,10 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
 #include <vector>
 
 #include "gpu-emu/ip/cp/aql.h"
 #include "gpu-emu/ip/cp/pm4.h"
+#include "gpu-emu/ip/vm_hub.h"
 #include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
@@ -205,6 +207,68 @@ TEST_P(RunList, TwoProcesses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Budgets, RunList, testing::Values(Budget{}, Budget{1, 1}));
+
+/// What the firmware's invalidation engine of each hub was asked for last, and nothing since.
+class HwsInvalidates : public HwsTest {
+protected:
+    uint32_t asked(const VmHubLayout& hub) {
+        constexpr uint32_t engine_of_firmware = 2;
+        uint32_t& request =
+            bench.registers.raw(at(hub.ip, hub.VM_INVALIDATE_ENG0_REQ) + engine_of_firmware);
+        return std::exchange(request, 0);
+    }
+    void run(uint32_t pasid, uint64_t page_table_base) {
+        set_resources(0xff00, 0xfcfcfcfc);
+        add_process(pasid, page_table_base);
+        submit_run_list();
+        run_hiq();
+    }
+    void invalidate(uint32_t pasid, bool all_hubs) {
+        kiq.put({header(PACKET3_INVALIDATE_TLBS, 1), 1 | uint32_t{all_hubs} << 4 | pasid << 5});
+        bench.run_kiq();
+    }
+
+    const VmHubLayout gfx_hub = gfx_hub_layout(bench.profile),
+                      mm_hub = mm_hub_layout(bench.profile);
+    const uint32_t vmid_8 = gfx_hub.invalidation_of(1 << 8);
+};
+
+TEST_F(HwsInvalidates, TheTranslationsOfAProcess) {
+    run(0x8001, 0x5001);
+    asked(gfx_hub);
+    asked(mm_hub);
+    invalidate(0x8001, false);
+    EXPECT_EQ(asked(gfx_hub), vmid_8);
+    EXPECT_EQ(asked(mm_hub), 0u);
+    invalidate(0x8001, true);
+    EXPECT_EQ(asked(gfx_hub), vmid_8);
+    EXPECT_EQ(asked(mm_hub), vmid_8);
+    invalidate(0x8002, true);
+    EXPECT_EQ(asked(gfx_hub), 0u) << "nobody's";
+}
+
+TEST_F(HwsInvalidates, TheTranslationsOfWhoTheDriverGaveAVmid) {
+    constexpr uint32_t ATC_VMID0_PASID_MAPPING = 0xc20 + 0x3f;
+    bench.registers.write(ATC_VMID0_PASID_MAPPING + 3, 1u << 31 | 0x8003);
+    invalidate(0x8003, true);
+    EXPECT_EQ(asked(gfx_hub), gfx_hub.invalidation_of(1 << 3));
+    EXPECT_EQ(asked(mm_hub), mm_hub.invalidation_of(1 << 3));
+}
+
+TEST_F(HwsInvalidates, AVmidThatIsGivenToSomebodyElse) {
+    run(0x8001, 0x5001);
+    EXPECT_EQ(asked(gfx_hub), vmid_8);
+    EXPECT_EQ(asked(mm_hub), vmid_8);
+    run(0x8001, 0x5001);
+    EXPECT_EQ(asked(gfx_hub), 0u) << "who keeps his has to ask";
+    run(0x8001, 0x6001);
+    EXPECT_EQ(asked(gfx_hub), vmid_8) << "other tables";
+    run(0x8002, 0x6001);
+    EXPECT_EQ(asked(gfx_hub), vmid_8) << "another process";
+    submit_run_list();
+    run(0x8002, 0x6001);
+    EXPECT_EQ(asked(gfx_hub), vmid_8) << "it was away";
+}
 
 TEST_F(HwsTest, ANewRunListReplacesTheOldOne) {
     write_user_mqd(a);

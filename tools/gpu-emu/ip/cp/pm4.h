@@ -144,6 +144,11 @@ using COND_EXEC__EXEC_COUNT = Field<13, 0>;
 using PRED_EXEC__EXEC_COUNT = Field<13, 0>;
 using PRED_EXEC__VIRTUAL_XCC_ID_SELECT = Field<31, 24>;
 
+using INVALIDATE_TLBS__DST_SEL = Field<3, 0>;
+using INVALIDATE_TLBS__ALL_HUB = Field<4, 4>;
+using INVALIDATE_TLBS__PASID = Field<20, 5>;
+inline constexpr uint32_t INVALIDATE_TLBS__DST_SEL__PASID = 1;
+
 // Scheduler packets.
 using SET_RESOURCES__VMID_MASK = Field<15, 0>;
 using SET_RESOURCES__QUEUE_TYPE = Field<31, 29>;

@@ -58,6 +58,7 @@ Pm4Executor::Pm4Executor(const EngineContext& context, Hws& hws, UnhandledPacket
     add(PACKET3_UNMAP_QUEUES, &Pm4Executor::unmap_queues, 5, true);
     add(PACKET3_QUERY_STATUS, &Pm4Executor::query_status, 6, true);
     add(PACKET3_RUN_LIST, &Pm4Executor::run_list, 3, true);
+    add(PACKET3_INVALIDATE_TLBS, &Pm4Executor::invalidate_tlbs, 1, true);
 }
 
 void Pm4Executor::add(pm4::Opcode opcode, Handler handler, uint32_t body_dwords, bool privileged) {
@@ -407,6 +408,11 @@ Step Pm4Executor::run_list(ComputeQueue& queue, Body body, Budget&) {
     hws_->begin_run_list();
     enter_behind_ = {join(body[0], body[1]) & pm4::ib_address_mask,
                      pm4::RUN_LIST__IB_SIZE::get(body[2]), queue.vmid()};
+    return Step::done;
+}
+
+Step Pm4Executor::invalidate_tlbs(ComputeQueue&, Body body, Budget& budget) {
+    budget.packets -= static_cast<int>(hws_->invalidate_tlbs(body));
     return Step::done;
 }
 

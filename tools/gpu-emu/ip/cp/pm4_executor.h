@@ -68,6 +68,7 @@ private:
     Step unmap_queues(ComputeQueue& queue, Body body, Budget& budget);
     Step query_status(ComputeQueue& queue, Body body, Budget& budget);
     Step run_list(ComputeQueue& queue, Body body, Budget& budget);
+    Step invalidate_tlbs(ComputeQueue& queue, Body body, Budget& budget);
 
     void set_registers(ComputeQueue& queue, const pm4::RegisterSpace& space, Body body,
                        pm4::Opcode opcode, Budget& budget);

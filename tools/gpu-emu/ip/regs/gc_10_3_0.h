@@ -42,6 +42,7 @@ inline constexpr Reg mmRLC_RLCS_BOOTLOAD_STATUS{0x4e8d, 1};
 using RLC_RLCS_BOOTLOAD_STATUS__BOOTLOAD_COMPLETE = Field<31, 31>;
 
 // GC hub (GCVM). Contexts follow each other: CNTL by one dword, addresses by two.
+inline constexpr Reg mmGCVM_L2_CNTL2{0x15bd, 0};
 inline constexpr Reg mmGCVM_L2_PROTECTION_FAULT_CNTL{0x15c4, 0};
 inline constexpr Reg mmGCVM_L2_PROTECTION_FAULT_STATUS{0x15c8, 0};
 inline constexpr Reg mmGCVM_L2_PROTECTION_FAULT_ADDR_LO32{0x15c9, 0};

@@ -77,6 +77,7 @@ inline constexpr Reg regRLC_CAPTURE_GPU_CLOCK_COUNT{0x4c26, 1};
 inline constexpr Reg regRLC_SPARE_INT{0x4ccc, 1};
 
 // GC hub (GCVM). Contexts follow each other: CNTL by one dword, addresses by two.
+inline constexpr Reg regVM_L2_CNTL2{0x0821, 0};
 inline constexpr Reg regVM_L2_PROTECTION_FAULT_CNTL{0x0827, 0};
 inline constexpr Reg regVM_L2_PROTECTION_FAULT_STATUS{0x082b, 0};
 inline constexpr Reg regVM_L2_PROTECTION_FAULT_ADDR_LO32{0x082c, 0};

@@ -10,6 +10,7 @@
 
 #include "gpu-emu/ip/queue/memory_ops.h"
 #include "gpu-emu/ip/queue/take_turns.h"
+#include "gpu-emu/ip/vm_hub.h"
 
 namespace gpuemu {
 
@@ -199,7 +200,7 @@ Step SdmaEngine::trap(const SdmaQueue& queue, Packet packet) {
 
 Step SdmaEngine::poll_regmem(SdmaQueue& queue, Packet packet) {
     if (sdma::SUB_OP::get(packet[0]) == sdma::SDMA_SUBOP_VM_INVALIDATION) {
-        return Step::done;  // no TLB holds anything
+        return vm_invalidation(queue, packet);
     }
     if (sdma::SUB_OP::get(packet[0]) != sdma::SDMA_SUBOP_POLL_REGMEM) {
         return unsupported(packet);
@@ -228,6 +229,23 @@ Step SdmaEngine::poll_regmem(SdmaQueue& queue, Packet packet) {
     }
     return compare(sdma::POLL_FUNC::get(packet[0]), value & packet[4], reference) ? Step::done
                                                                                   : Step::wait;
+}
+
+/// Asks an engine of the hub for what sdma_v5_2_ring_emit_vm_flush() says. There is no wait for it
+/// here: it is acknowledged at once.
+Step SdmaEngine::vm_invalidation(const SdmaQueue& queue, Packet packet) {
+    if (queue.stream.vmid() != 0) {
+        unhandled_.note("sdma_register_refused", sdma::SDMA_OP_POLL_REGMEM);
+        return Step::done;
+    }
+    const auto ask = [&](const VmHubLayout& hub, uint32_t engine) {
+        if (engine < VmHub::invalidation_engines) {  // else there is none
+            context_.registers.write(at(hub.ip, hub.VM_INVALIDATE_ENG0_REQ) + engine, packet[1]);
+        }
+    };
+    ask(gfx_hub_layout(context_.profile), sdma::VM_INVALIDATION_GFX_ENG_ID::get(packet[0]));
+    ask(mm_hub_layout(context_.profile), sdma::VM_INVALIDATION_MM_ENG_ID::get(packet[0]));
+    return Step::done;
 }
 
 Step SdmaEngine::cond_exe(const SdmaQueue& queue, Packet packet) {

@@ -57,6 +57,7 @@ private:
     Step indirect(SdmaQueue& queue, Packet packet);
     Step trap(const SdmaQueue& queue, Packet packet);
     Step poll_regmem(SdmaQueue& queue, Packet packet);
+    Step vm_invalidation(const SdmaQueue& queue, Packet packet);
     Step cond_exe(const SdmaQueue& queue, Packet packet);
     Step atomic_op(const SdmaQueue& queue, Packet packet);
     Step const_fill(SdmaQueue& queue, Packet packet, Budget& budget);

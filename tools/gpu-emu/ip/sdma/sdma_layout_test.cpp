@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "gpu-emu/ip/vm_hub.h"
 #include "gpu-emu/testing/cp_bench.h"
 
 namespace gpuemu {
@@ -59,14 +60,19 @@ TEST(Sdma5, InvalidatesAndFlushesAndReachesMemoryThroughTheGcHub) {
     registers.write(gfx + sdma_4_4_2::RB_CNTL, 8u << 1 | 1);
 
     test::Ring ring(bench.memory, ring_base, 256);
-    ring.put({8 | 4u << 8, 0x1, ~0u, 1});  // sdma_v5_2_ring_emit_vm_flush()
-    ring.put({17, 0, 0, 0, 0});            // sdma_v5_2_ring_emit_mem_sync()
+    const VmHubLayout gfx_hub = gfx_hub_layout(navi21), mm_hub = mm_hub_layout(navi21);
+    const uint32_t request = gfx_hub.invalidation_of(1 << 3);
+    // sdma_v5_2_ring_emit_vm_flush(): engine 7 of GC, none of MMHUB.
+    ring.put({8 | 4u << 8 | 7u << 16 | 0x1fu << 24, request, ~0u, 1 << 3});
+    ring.put({17, 0, 0, 0, 0});  // sdma_v5_2_ring_emit_mem_sync()
     ring.put({5 | 3u << 16, 0x2000, 0, 0x99});
     ring.put({6, 0});
     bench.memory.hubs_used.clear();
     EXPECT_TRUE(engine.ring_doorbell(doorbell, ring.wptr() * 4));
     EXPECT_EQ(bench.run(engine), Engine::Turn::idle);
     EXPECT_EQ(bench.memory.at32(0x2000), 0x99u);
+    EXPECT_EQ(registers.read(at(gfx_hub.ip, gfx_hub.VM_INVALIDATE_ENG0_REQ) + 7), request);
+    EXPECT_EQ(registers.read(at(mm_hub.ip, mm_hub.VM_INVALIDATE_ENG0_REQ) + 7), 0u);
     EXPECT_EQ(bench.memory.hubs_used, std::set<Hub>{Hub::gfx});
     ASSERT_EQ(bench.interrupts.entries.size(), 1u);
     EXPECT_EQ(bench.interrupts.entries[0].client_id, 5);
