@@ -19,7 +19,9 @@ public:
     void note(std::string_view what, uint8_t opcode);
 
     uint64_t count(std::string_view what, uint8_t opcode) const;
+    /// A line for each of the most frequent kinds, and one for all others.
     std::string describe() const;
+    static constexpr int most_described = 16;
 
 private:
     std::string engine_;
