@@ -91,6 +91,7 @@ std::string describe(const Hang& hang, const fs::path& folder) {
     }
     std::ifstream in(folder / "open");
     text += std::string(std::istreambuf_iterator<char>(in), {});
+    fs::remove(folder / "open", error);
     if (!hang.note.empty()) {
         text += hang.note + "\n";
     }

@@ -902,6 +902,7 @@ TEST_F(HangTest, MemoryOfAGuestThatHangsIsReadAndKept) {
     const std::string readme = text_of(bundle / "README");
     EXPECT_NE(readme.find("It hung: the removal has not returned"), std::string::npos) << readme;
     EXPECT_NE(readme.find("bzImage 7.3.4"), std::string::npos) << readme;
+    EXPECT_FALSE(std::filesystem::exists(bundle / "open")) << "README has it";
     EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
     const auto lines = explain(row);
     EXPECT_EQ(lines.back(), "  a waits for b");
