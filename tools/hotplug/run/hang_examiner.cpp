@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "hotplug/base/child_process.h"
+#include "hotplug/report/report_files.h"
 #include "hotplug/run/hang.h"
 
 namespace hotplug {
@@ -33,13 +34,6 @@ std::vector<std::string> findings_in(const fs::path& file) {
         }
     }
     return lines;
-}
-
-hp::Result<void> write_text(const fs::path& file, const std::string& text) {
-    std::ofstream out(file);
-    out << text;
-    return out.flush() ? hp::Result<void>()
-                       : hp::fail(fmt::format("{}: cannot write", file.string()));
 }
 
 }  // namespace
@@ -71,14 +65,25 @@ Hang HangExaminer::examine(Testbed& bed, const std::string& reason, const fs::pa
             hang.note += "; " + asked.error().message;
         }
     }
-    const fs::path core = folder / "vmcore";
-    if (fs::exists(core, error) && kept_++ >= config_.kept) {
-        fs::remove(core, error);
-        hang.note += fmt::format("{}the memory is not kept: this run has {} dumps (--keep-dumps)",
-                                 hang.note.empty() ? "" : "; ", config_.kept);
-    }
+    keep_memory(folder, hang);
     hang.blocked = findings_in(folder / "tasks.txt");
     return hang;
+}
+
+void HangExaminer::keep_memory(const fs::path& folder, Hang& hang) {
+    std::error_code error;
+    if (!fs::exists(folder / "vmcore", error)) {
+        return;
+    }
+    if (kept_ < config_.kept) {
+        ++kept_;
+        return;
+    }
+    for (const char* of_memory : {"vmcore", "vmlinux", "types.o", "vmcoreinfo", "open"}) {
+        fs::remove(folder / of_memory, error);
+    }
+    hang.note += fmt::format("{}the memory is not kept: this run has {} dumps (--keep-dumps)",
+                             hang.note.empty() ? "" : "; ", config_.kept);
 }
 
 hp::Result<void> HangExaminer::examine_memory(Testbed& bed, const fs::path& folder) {
@@ -108,7 +113,7 @@ hp::Result<void> HangExaminer::ask_guest(Testbed& bed, const fs::path& folder) c
         }
         text = "The guest's kernel says, asked on the console (SysRq w):\n" + *printed;
     }
-    return write_text(folder / "tasks.txt", text);
+    return write_report(folder / "tasks.txt", text);
 }
 
 }  // namespace hotplug

@@ -40,6 +40,8 @@ public:
     Hang examine(Testbed& bed, const std::string& reason, const std::filesystem::path& folder);
 
 private:
+    /// Or what was found in it alone, when the run has as many as it keeps.
+    void keep_memory(const std::filesystem::path& folder, Hang& hang);
     hp::Result<void> examine_memory(Testbed& bed, const std::filesystem::path& folder);
     hp::Result<void> ask_guest(Testbed& bed, const std::filesystem::path& folder) const;
 

@@ -959,12 +959,16 @@ TEST_F(HangTest, SilentGuestIsAskedOnItsConsole) {
 }
 
 TEST_F(HangTest, DumpsBeyondTheirNumberAreReadAndNotKept) {
-    script("echo '* a waits' >$1/tasks.txt");
+    script("echo '* a waits' >$1/tasks.txt; echo 'Open it' >$1/open; touch $1/vmlinux");
     factory_.flaws.stuck = true;
     const RowResult row = run_with(DumpOf::hangs, 0);
     EXPECT_EQ(row.hang->blocked.size(), 1U);
     EXPECT_NE(row.hang->note.find("--keep-dumps"), std::string::npos) << row.hang->note;
-    EXPECT_FALSE(std::filesystem::exists(std::filesystem::path(row.bundle) / "vmcore"));
+    const std::filesystem::path bundle = row.bundle;
+    EXPECT_FALSE(std::filesystem::exists(bundle / "vmcore"));
+    EXPECT_FALSE(std::filesystem::exists(bundle / "vmlinux"));
+    EXPECT_TRUE(std::filesystem::exists(bundle / "tasks.txt"));
+    EXPECT_EQ(text_of(bundle / "README").find("Open it"), std::string::npos);
 }
 
 TEST_F(HangTest, WhatTheKernelCallsHungIsAHangAndATaskThatStaysBlockedIsOne) {
