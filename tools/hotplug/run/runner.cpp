@@ -98,8 +98,6 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
             }
             result.bundle = *bundle;
         }
-        std::error_code ignored;  // what is left over is removed by the next run
-        std::filesystem::remove_all(hang_folder(), ignored);
         progress_.row_finished(result);
         if (auto taken = rows.finished(result); !taken) {
             report_.info.error = taken.error().message;
@@ -116,6 +114,8 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
             break;
         }
     }
+    std::error_code ignored;  // what is left over is removed by the next run
+    std::filesystem::remove_all(hang_folder(), ignored);
     end_guest();
     judge_rates(report_.rows, expected_);
     for (RowResult& row : report_.rows) {

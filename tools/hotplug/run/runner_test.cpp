@@ -52,13 +52,14 @@ struct Flaws {
     bool emulator_crashes = false;
     std::chrono::seconds lost_ago{0};  ///< since when the GPU is said to be lost
     std::vector<std::string> kmemleak;
-    std::string says;           ///< printed by each program
-    bool output_cut = false;    ///< and it was not all that it printed
-    std::string blocked;        ///< the list of tasks in state D, as the guest gives it
-    std::string dump_fails;     ///< why the guest's memory cannot be dumped
-    bool lockdep = false;       ///< the kernel has CONFIG_LOCKDEP
-    bool lockdep_off = false;   ///< but it has switched itself off
-    bool lockdep_mute = false;  ///< nor does it say so
+    std::string says;             ///< printed by each program
+    bool output_cut = false;      ///< and it was not all that it printed
+    std::string blocked;          ///< the list of tasks in state D, as the guest gives it
+    std::string dump_fails;       ///< why the guest's memory cannot be dumped
+    bool dump_takes_all = false;  ///< of the time that the run has
+    bool lockdep = false;         ///< the kernel has CONFIG_LOCKDEP
+    bool lockdep_off = false;     ///< but it has switched itself off
+    bool lockdep_mute = false;    ///< nor does it say so
     /// How what runs during a removal ends. The event is at 1 s of the guest's clock.
     std::optional<JobExit> meanwhile = JobExit{0, 2'000'000};
 };
@@ -311,6 +312,9 @@ public:
             return hp::fail(flaws_.dump_fails);
         }
         std::ofstream(file) << "KDUMP";
+        if (flaws_.dump_takes_all) {
+            Deadline::limit_all(std::chrono::milliseconds(0));
+        }
         return MemoryDump{};
     }
     hp::Result<std::string> blocked_tasks_by_console() override {
@@ -875,14 +879,15 @@ protected:
         tree_.file("script", "#!/bin/sh\n" + text);
         std::filesystem::permissions(results_ / "script", std::filesystem::perms::owner_all);
     }
-    RowResult run_with(DumpOf of, unsigned kept = 3) {
+    RunReport report_with(DumpOf of, unsigned kept = 3) {
         RunnerConfig made = config();
         made.examiner = HangExaminer(
             {.dump = of, .kept = kept, .script = results_ / "script", .kernel = "bzImage"});
         Runner runner(factory_, progress_, std::move(made));
         const std::vector<Row> rows = {{&scenario_, nullptr, 0}};
-        return runner.run(rows, {}).rows.at(0);
+        return runner.run(rows, {});
     }
+    RowResult run_with(DumpOf of, unsigned kept = 3) { return report_with(of, kept).rows.at(0); }
     static std::string text_of(const std::filesystem::path& file) {
         std::ifstream in(file);
         return {std::istreambuf_iterator<char>(in), {}};
@@ -969,6 +974,16 @@ TEST_F(HangTest, DumpsBeyondTheirNumberAreReadAndNotKept) {
     EXPECT_FALSE(std::filesystem::exists(bundle / "vmlinux"));
     EXPECT_TRUE(std::filesystem::exists(bundle / "tasks.txt"));
     EXPECT_EQ(text_of(bundle / "README").find("Open it"), std::string::npos);
+}
+
+TEST_F(HangTest, RunThatIsOutOfTimeMeanwhileLeavesNoMemory) {
+    script("touch $1/tasks.txt");
+    factory_.flaws.stuck = factory_.flaws.dump_takes_all = true;
+    const RunReport report = report_with(DumpOf::hangs);
+    Deadline::lift_limit();
+    EXPECT_TRUE(report.info.out_of_time);
+    EXPECT_EQ(report.not_run, std::vector<std::string>{"s"});
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
 }
 
 TEST_F(HangTest, WhatTheKernelCallsHungIsAHangAndATaskThatStaysBlockedIsOne) {
