@@ -352,6 +352,10 @@ void Runner::examine(RowResult& result, const std::string& hang) {
                         expected_.find(result.expected_key, Check::log_clean) == nullptr;
     if ((is_red(judged.outcome) || by_log) && bundled && config_.examiner.wants(hang)) {
         result.hang = config_.examiner.examine(*bed_, hang, hang_folder());
+        if (result.unfit.empty()) {
+            // Its clock stood still, and is behind what the harness takes it for.
+            result.unfit = "its memory was dumped";
+        }
     }
 }
 

@@ -986,6 +986,13 @@ TEST_F(HangTest, RunThatIsOutOfTimeMeanwhileLeavesNoMemory) {
     EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
 }
 
+TEST_F(HangTest, GuestThatStoodStillRunsNoOtherRow) {
+    script("touch $1/tasks.txt");
+    factory_.flaws.kfd_broken = true;
+    EXPECT_EQ(run_with(DumpOf::hangs).unfit, "");
+    EXPECT_EQ(run_with(DumpOf::failures).unfit, "its memory was dumped");
+}
+
 TEST_F(HangTest, WhatTheKernelCallsHungIsAHangAndATaskThatStaysBlockedIsOne) {
     script("touch $1/tasks.txt");
     factory_.flaws.complaint = "INFO: task cs:104 blocked for more than 120 seconds.";
