@@ -267,7 +267,7 @@ void RunOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option(
            "--keep-dumps", keep_dumps,
-           "how many dumps to keep, about 150 MB each; of the others, keep the list of tasks")
+           "how many dumps to keep, 85 to 135 MB each; of the others, keep the list of tasks")
         ->check(CLI::Range(0, 1'000))
         ->capture_default_str();
     app.add_flag("--dry-run", dry_run, "print what would run in which guests, and boot nothing");
