@@ -86,15 +86,17 @@ std::string history(const Matrix& matrix, const MatrixRow& row) {
             stretches.back().last = name;
         }
     }
+    const size_t judging = std::count_if(row.runs.begin(), row.runs.end(),
+                                         [](const auto& run) { return judged(run); });
     std::vector<std::string> texts;
     for (size_t at = 0; at < stretches.size(); ++at) {
         const Stretch& stretch = stretches[at];
         const char* verdict = stretch.passed ? "passes" : "fails";
-        if (stretches.size() == 1) {
+        if (judging == row.runs.size() && stretches.size() == 1) {
             texts.push_back(fmt::format("{} on all", verdict));
-        } else if (at == 0) {
+        } else if (at == 0 && stretches.size() > 1) {
             texts.push_back(fmt::format("{} up to {}", verdict, stretch.last));
-        } else if (at + 1 == stretches.size()) {
+        } else if (at > 0 && at + 1 == stretches.size()) {
             texts.push_back(fmt::format("{} from {} on", verdict, stretch.first));
         } else {
             texts.push_back(

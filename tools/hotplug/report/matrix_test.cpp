@@ -48,11 +48,20 @@ TEST_F(MatrixTest, SaysWithWhichKernelADefectCameOrWent) {
     EXPECT_EQ(history(matrix_, matrix_.rows[0]), "fails up to 6.17, passes from 7.2 on");
     EXPECT_EQ(history(matrix_, matrix_.rows[1]),
               "passes up to 6.12, fails from 6.17 to 7.2, passes from 7.3 on");
-    EXPECT_EQ(history(matrix_, matrix_.rows[2]), "passes on all");
-    EXPECT_EQ(history(matrix_, matrix_.rows[3]), "fails on all");
+    EXPECT_EQ(history(matrix_, matrix_.rows[2]), "passes from 6.12 to 7.3");
+    EXPECT_EQ(history(matrix_, matrix_.rows[3]), "fails from 7.2 to 7.3");
     EXPECT_EQ(matrix_.rows[3].runs.size(), 5U);
     EXPECT_FALSE(matrix_.rows[3].runs[0]);
     EXPECT_FALSE(matrix_.rows[0].runs[2]);
+}
+
+TEST_F(MatrixTest, SaysOnAllOnlyWhereAllJudged) {
+    run("6.12", {row("a", false), row("b", true)});
+    run("7.3", {row("a", false), row("b", true), row("new", false)});
+    ASSERT_EQ(matrix_.rows.size(), 3U);
+    EXPECT_EQ(history(matrix_, matrix_.rows[0]), "fails on all");
+    EXPECT_EQ(history(matrix_, matrix_.rows[1]), "passes on all");
+    EXPECT_EQ(history(matrix_, matrix_.rows[2]), "fails on 7.3");
 }
 
 TEST_F(MatrixTest, WhatWasNotJudgedIsNoVerdict) {
