@@ -294,8 +294,14 @@ void Removal::note_deleted() {
 
 hp::Result<bool> Removal::stands_still() {
     const auto now = Clock::now();
-    if (!options_.overdue || !slot_.has_gpu() ||
-        now - timeline_.event < *timeline_.announced + *options_.overdue) {
+    if (!options_.overdue || now - timeline_.event < *timeline_.announced + *options_.overdue) {
+        return false;
+    }
+    if (options_.when_overdue && !told_overdue_) {
+        told_overdue_ = true;
+        options_.when_overdue();
+    }
+    if (!slot_.has_gpu()) {
         return false;
     }
     const auto accesses = slot_.accesses();

@@ -62,6 +62,7 @@ private:
     std::string port_bdf_;  // what the kernel log calls the port above the slot
     LogMark mark_;
     std::optional<Deadline::Clock::time_point> directory_gone_;
+    bool told_overdue_ = false;
     uint64_t accesses_ = 0;                   // seen when the removal last touched the device
     Deadline::Clock::time_point last_touch_;  // and when that was noticed
 };

@@ -25,7 +25,7 @@ RowRun::RowRun(Testbed& bed, const Row& row, Progress& progress, GuestHistory& h
       state_(bed, row, history),
       observer_(state_),
       judge_(state_, observer_),
-      steps_(state_, observer_, judge_) {}
+      steps_(state_, observer_, judge_, progress_) {}
 
 RowResult RowRun::run() {
     const auto start = Clock::now();

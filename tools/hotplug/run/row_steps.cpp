@@ -160,6 +160,16 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
     }
     state_.before_loss = std::move(*before);
     const auto longest = std::max(state_.limits.watch, state_.limits.removal);
+    if (wants(Check::removed)) {
+        // The row fails from here on, and how late the removal is may take a minute to find out.
+        options.when_overdue = [&, longest] {
+            const std::chrono::duration<double> limit = state_.limits.removal;
+            const std::chrono::duration<double> watched = longest;
+            progress_.note(fmt::format(
+                "{}: the removal has not returned after {:.0f} s, and is watched for {:.0f} s",
+                state_.row.id(), limit.count(), watched.count()));
+        };
+    }
     auto at_work =
         wants(Check::clients_released) ? observer_.clients_at_work() : std::vector<VictimClient>();
     auto loss = state_.bed.lose(state_.victim.slot, step.loss, Deadline::after(longest), options);

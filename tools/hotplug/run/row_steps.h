@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "hotplug/run/progress.h"
 #include "hotplug/run/row_judge.h"
 #include "hotplug/run/row_observer.h"
 #include "hotplug/run/row_state.h"
@@ -14,8 +15,8 @@ namespace hotplug {
 
 class RowSteps {
 public:
-    RowSteps(RowState& state, RowObserver& observer, RowJudge& judge)
-        : state_(state), observer_(observer), judge_(judge) {}
+    RowSteps(RowState& state, RowObserver& observer, RowJudge& judge, Progress& progress)
+        : state_(state), observer_(observer), judge_(judge), progress_(progress) {}
 
     /// Fails when the row cannot go on.
     hp::Result<void> perform(const StartStep& step);
@@ -38,6 +39,7 @@ private:
     RowState& state_;
     RowObserver& observer_;
     RowJudge& judge_;
+    Progress& progress_;
     /// What the emulators said when they were asked last.
     std::map<Role, nlohmann::json> answers_;
 };

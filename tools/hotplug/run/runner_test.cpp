@@ -175,6 +175,9 @@ public:
         watched = deadline.remaining();
         overdue = options.overdue;
         lost_with = options;
+        if (flaws_.stuck && options.when_overdue) {
+            options.when_overdue();
+        }
         if (flaws_.lose_fails) {
             return hp::fail("QEMU ended");
         }
@@ -1187,6 +1190,17 @@ TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
     RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.overdue, scenario_.limits.removal);
     EXPECT_GT(bed.watched, std::chrono::minutes(4));
+}
+
+TEST_F(RunnerTest, RemovalThatIsOverdueIsToldAtOnce) {
+    factory_.flaws.stuck = true;
+    run_one();
+    ASSERT_EQ(progress_.notes.size(), 1u);
+    EXPECT_EQ(progress_.notes[0],
+              "s: the removal has not returned after 10 s, and is watched for 300 s");
+    scenario_.checks = {Check::kfd_usable};
+    run_one();
+    EXPECT_EQ(progress_.notes.size(), 1u) << "nobody judges it";
 }
 
 TEST_F(RunnerTest, LimitsAreDoubledOnTheDebugKernel) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +20,8 @@ struct LossOptions {
     /// A removal that takes longer than this is given up before its deadline once it stands still,
     /// that is has not touched the device for `still`: it waits for what does not come.
     std::optional<std::chrono::milliseconds> overdue = std::nullopt;
+    /// Called once when a removal takes longer than `overdue`, while it is watched on.
+    std::function<void()> when_overdue;
     /// Longer than any pause of a driver that goes on talking to its device afterwards.
     std::chrono::milliseconds still{15'000};
     /// at_access: what is under way. A command for the guest's shell, or plugging the board in,
