@@ -2,10 +2,15 @@
 // Purpose: gpu_mover, a client that does one job in one process on two GPUs: on the first until
 // that is lost (or, if asked, until another one arrives), then on the one that has arrived, without
 // opening /dev/kfd again. Each step is a packet of a user queue, waited for by an event; its result
-// must be what the CPU computes. Thread: one. Not modelled: several packets in flight.
+// must be what the CPU computes. A job of a given length can be gone on with by another process,
+// where the kernel ends this one with its GPU. Thread: one. Not modelled: several packets in
+// flight.
 #include <atomic>
+#include <cerrno>
 #include <chrono>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 #include <new>
@@ -43,12 +48,52 @@ constexpr const char* topology = "/sys/class/kfd/kfd/topology";
 constexpr std::uint32_t arrival_version = 26;
 /// One slice of waiting; between slices the client looks whether it shall end.
 constexpr std::chrono::milliseconds wait_slice{500};
+/// Steps between two checkpoints: so many are done again by who goes on with the job.
+constexpr std::uint64_t checkpoint_interval = 16;
 
 struct Options {
     std::uint32_t gpu_id = 0;
     std::uint64_t steps_after = 200;
+    std::uint64_t steps = 0;
+    std::string checkpoint;
     bool on_arrival = false;
 };
+
+/// How far a job is.
+struct Checkpoint {
+    std::uint64_t step = 0;
+    JobState state = first_job_state();
+};
+
+/// The beginning when there is no such file.
+IoResult<Checkpoint> read_checkpoint(const std::string& file) {
+    Checkpoint read;
+    std::ifstream in(file);
+    if (!in) {
+        return read;
+    }
+    in >> read.step;
+    for (std::uint32_t& word : read.state) {
+        in >> word;
+    }
+    return in ? IoResult<Checkpoint>(read) : io_fail("read of the checkpoint", EINVAL);
+}
+
+/// Whole or not at all.
+IoResult<void> write_checkpoint(const std::string& file, const Checkpoint& reached) {
+    const std::string fresh = file + ".new";
+    std::ofstream out(fresh);
+    out << reached.step;
+    for (const std::uint32_t word : reached.state) {
+        out << ' ' << word;
+    }
+    out.close();
+    std::error_code error;
+    if (out) {
+        std::filesystem::rename(fresh, file, error);
+    }
+    return out && !error ? IoResult<void>() : io_fail("write of the checkpoint", EIO);
+}
 
 /// Why a step, or a wait, is over.
 enum class Outcome { done, lost, stopped, sigbus };
@@ -171,11 +216,18 @@ JobState compute(std::uint64_t steps) {
 
 class Mover {
 public:
-    Mover(const Options& options, Reporter& report, Uevents uevents, std::set<std::uint32_t> known)
+    Mover(const Options& options, Reporter& report, Uevents uevents, std::set<std::uint32_t> known,
+          const Checkpoint& begin)
         : options_(options),
           report_(report),
           uevents_(std::move(uevents)),
-          known_(std::move(known)) {}
+          known_(std::move(known)),
+          state_(begin.state),
+          step_(begin.step) {
+        if (options.steps != 0) {
+            last_step_ = options.steps;
+        }
+    }
 
     IoResult<const char*> run(const KfdNode& first);
 
@@ -184,18 +236,21 @@ private:
     IoResult<Outcome> move(std::chrono::milliseconds patience);
     bool is_arrival(const Uevent& event) const;
     std::optional<KfdNode> arrived() const;
-    void finish_step();
+    IoResult<void> finish_step();
 
     const Options& options_;
     Reporter& report_;
     Uevents uevents_;
-    std::set<std::uint32_t> known_;  ///< GPUs that were there when the client began
-    bool kernel_tells_ = false;      ///< it takes GPUs that arrive, and tells when
+    std::set<std::uint32_t>
+        known_;                  ///< GPUs that were there when the client began, or were moved to
+    bool kernel_tells_ = false;  ///< it takes GPUs that arrive, and tells when
     std::optional<KfdDevice> device_;
     std::unique_ptr<Placement> placement_;  ///< goes before the device
-    JobState state_ = first_job_state();    ///< after the last step that is done, as the GPU says
+    JobState state_;                        ///< after the last step that is done, as the GPU says
     JobState wanted_ = state_;              ///< as the CPU computes it
-    std::uint64_t step_ = 0;
+    std::uint64_t step_;
+    bool told_ready_ = false;
+    bool moved_ = false;
     std::uint64_t last_step_ = std::numeric_limits<std::uint64_t>::max();
 };
 
@@ -254,19 +309,28 @@ IoResult<Outcome> Mover::move(std::chrono::milliseconds patience) {
         placement_.reset();
         return place(*node).map([&] {
             report_.say("moved", {{"gpu_id", node->gpu_id()}, {"steps", step_}});
-            last_step_ = step_ + options_.steps_after;
+            if (options_.steps == 0) {
+                last_step_ = step_ + options_.steps_after;
+            }
+            moved_ = true;
+            known_.insert(node->gpu_id());  // the next one to move to is another
             return Outcome::done;
         });
     }
     return Outcome::stopped;
 }
 
-void Mover::finish_step() {
+IoResult<void> Mover::finish_step() {
     wanted_ = job_step(wanted_, step_++);
     report_.done(state_ == wanted_);
-    if (step_ == 1) {
-        report_.ready({{"gpu_id", device_->gpu_id()}});
+    if (!told_ready_) {
+        told_ready_ = true;
+        report_.ready({{"gpu_id", device_->gpu_id()}, {"steps", step_}});
     }
+    if (!options_.checkpoint.empty() && step_ % checkpoint_interval == 0) {
+        return write_checkpoint(options_.checkpoint, {step_, state_});
+    }
+    return {};
 }
 
 IoResult<const char*> Mover::run(const KfdNode& first) {
@@ -283,7 +347,7 @@ IoResult<const char*> Mover::run(const KfdNode& first) {
     if (const auto placed = place(first); !placed) {
         return tl::unexpected(placed.error());
     }
-    while (step_ != last_step_) {
+    while (step_ < last_step_) {
         auto outcome = placement_->run(*device_, step_, state_);
         if (outcome && *outcome == Outcome::lost) {
             const auto& exception = device_->hardware_exception();
@@ -304,9 +368,10 @@ IoResult<const char*> Mover::run(const KfdNode& first) {
         if (*outcome != Outcome::done) {
             return *outcome == Outcome::sigbus ? "sigbus" : "signal";
         }
-        finish_step();
-        const bool settled = last_step_ != std::numeric_limits<std::uint64_t>::max();
-        if (options_.on_arrival && !settled) {
+        if (const auto finished = finish_step(); !finished) {
+            return tl::unexpected(finished.error());
+        }
+        if (options_.on_arrival && !moved_) {
             if (const auto moved = move(std::chrono::milliseconds{0}); !moved) {
                 return tl::unexpected(moved.error());
             }
@@ -328,7 +393,11 @@ int run_client(const Options& options) {
     if (!node) {
         return report.end("device", {"no such gpu_id in the topology", ENODEV});
     }
-    Mover mover(options, report, std::move(*uevents), std::move(known));
+    const auto begin = read_checkpoint(options.checkpoint);
+    if (!begin) {
+        return report.end("system", begin.error());
+    }
+    Mover mover(options, report, std::move(*uevents), std::move(known), *begin);
     const auto reason = mover.run(*node);
     return reason ? report.end(*reason) : report.end("device", reason.error());
 }
@@ -342,6 +411,12 @@ int main(int argc, char** argv) {
     program.add_gpu_id(options.gpu_id).required();
     program.add_option("--steps-after", options.steps_after, "STEPS", "steps on the second GPU")
         .within(1, 1000000);
+    program
+        .add_option("--steps", options.steps, "STEPS",
+                    "steps of the whole job, however many GPUs it takes")
+        .within(1, 10000000);
+    program.add_option("--checkpoint", options.checkpoint, "FILE",
+                       "how far the job is: written as it goes on, and begun with if it is there");
     program.add_flag("--on-arrival", options.on_arrival,
                      "move although the first GPU is still there");
     if (const auto status = program.parse(argc, argv)) {
