@@ -213,7 +213,6 @@ QemuDriver::Done QemuDriver::attach(const Step& step) {
     if (!vm) {
         return failed(Blame::vm, "the vm does not run");
     }
-    const std::lock_guard lock(vm->mutex());
     auto plugged = vm->plug(*board, step.slot);
     if (!plugged && !vm->running()) {
         return failed(Blame::vm, plugged.error().message);
@@ -226,7 +225,6 @@ QemuDriver::Done QemuDriver::detach(const Step& step) {
     if (!vm) {
         return "the vm does not run";
     }
-    const std::lock_guard lock(vm->mutex());
     const auto begin = hotplug::Deadline::Clock::now();
     if (auto out = vm->unplug(name_of_board(step), step.slot, detach_patience); !out) {
         return failed(vm->running() ? Blame::board : Blame::vm, out.error().message);
@@ -241,7 +239,6 @@ QemuDriver::Done QemuDriver::pull(const Step& step) {
     const auto begin = hotplug::Deadline::Clock::now();
     bool torn_out = false;
     if (const auto vm = step.vm.empty() ? nullptr : vm_of(step)) {
-        const std::lock_guard lock(vm->mutex());
         if (!vm->unplug(id.name(), step.slot, pull_patience)) {
             torn_out = true;
             if (auto out = vm->tear_out(id.name(), step.slot); !out && vm->running()) {
@@ -320,7 +317,6 @@ hp::Result<Inventory> QemuDriver::look() {
         found.vms.emplace(id.name, id.incarnation);
     }
     for (const auto& [name, vm] : vms) {
-        const std::lock_guard lock(vm->mutex());
         auto boards = vm->boards();
         if (!boards) {
             return tl::unexpected(boards.error());

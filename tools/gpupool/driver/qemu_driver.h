@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: emulated boards and QEMU's VMs. Both outlive the daemon; the next one finds them by
-// their names. Thread: see driver.h; what is done to a VM is done one after the other.
+// their names. Thread: see driver.h; in a VM a board may come while another goes.
 // Not modelled: real boards. Theirs is another driver: scrub is a reset of the slot, attach hands
 // vfio-pci's device over.
 #pragma once

@@ -214,14 +214,23 @@ hp::Result<void> QemuVm::connect(unsigned slots, Deadline deadline) {
     return qmp_->execute("cont").map([](const json&) {});
 }
 
-/// For one piece of work: its connection keeps all that the guest's kernel ever said.
-hp::Result<std::unique_ptr<hotplug::AgentClient>> QemuVm::agent(Deadline deadline) const {
-    auto agent = hotplug::AgentClient::connect((folder_ / "agent").string(), deadline);
-    if (!agent) {
-        return agent;
+/// For who is at work: the agent talks to one client, whose connection keeps all that the guest's
+/// kernel ever said.
+hp::Result<std::shared_ptr<hotplug::AgentClient>> QemuVm::agent(Deadline deadline) {
+    const std::lock_guard lock(agent_mutex_);
+    if (auto shared = agent_.lock(); shared && shared->connected()) {
+        return shared;
     }
-    auto hello = (*agent)->request("hello", json::object(), deadline);
-    return hello ? std::move(agent) : tl::unexpected(hello.error());
+    auto connected = hotplug::AgentClient::connect((folder_ / "agent").string(), deadline);
+    if (!connected) {
+        return tl::unexpected(connected.error());
+    }
+    std::shared_ptr<hotplug::AgentClient> agent = std::move(*connected);
+    if (auto hello = agent->request("hello", json::object(), deadline); !hello) {
+        return tl::unexpected(hello.error());
+    }
+    agent_ = agent;
+    return agent;
 }
 
 hp::Result<std::map<std::string, unsigned>> QemuVm::boards() {
@@ -253,10 +262,6 @@ hp::Result<std::map<std::string, unsigned>> QemuVm::boards() {
 
 tl::expected<std::string, StepFailure> QemuVm::plug(const EmulatedBoard& board, unsigned slot) {
     const auto begin = Deadline::Clock::now();
-    auto agent_client = agent(Deadline::after(agent_deadline));
-    if (!agent_client) {
-        return failed(Blame::vm, agent_client.error().message);
-    }
     auto there = boards();
     if (!there) {
         return failed(Blame::vm, there.error().message);
@@ -264,6 +269,7 @@ tl::expected<std::string, StepFailure> QemuVm::plug(const EmulatedBoard& board, 
     hotplug::GpuSlot& place = *slots_.at(slot);
     if (!there->contains(board.id().name())) {
         bool plugged = false;
+        const std::lock_guard lock(hands_);
         auto added =
             hotplug::hot_add(*qmp_, place.port(),
                              {hotplug::vfio_user_device(board.id().name(), place.port_id(),
@@ -274,6 +280,10 @@ tl::expected<std::string, StepFailure> QemuVm::plug(const EmulatedBoard& board, 
         }
     }
     const auto added_in = since(begin);
+    auto agent_client = agent(Deadline::after(agent_deadline));
+    if (!agent_client) {
+        return failed(Blame::vm, agent_client.error().message);
+    }
     if (auto ready = wait_ready(board, slot, **agent_client); !ready) {
         return tl::unexpected(ready.error());
     }
@@ -285,8 +295,12 @@ tl::expected<void, StepFailure> QemuVm::wait_ready(const EmulatedBoard& board, u
                                                    hotplug::AgentClient& agent) {
     const Deadline deadline = Deadline::after(probe_deadline);
     while (true) {
+        const auto bdf = [&] {
+            const std::lock_guard lock(hands_);
+            return slots_.at(slot)->bdf();
+        }();
         // Until the guest has seen the board its port may have no bus number.
-        if (auto bdf = slots_.at(slot)->bdf()) {
+        if (bdf) {
             auto state = agent.state(Deadline::after(agent_deadline));
             if (!state) {
                 return failed(Blame::vm, state.error().message);
@@ -363,8 +377,11 @@ hp::Result<void> QemuVm::tear_out(const std::string& board, unsigned slot) {
     if (!there->contains(board)) {
         return {};
     }
-    if (auto out = slots_.at(slot)->port().surprise_removal(hotplug::Restore::yes); !out) {
-        return out;
+    {
+        const std::lock_guard lock(hands_);
+        if (auto out = slots_.at(slot)->port().surprise_removal(hotplug::Restore::yes); !out) {
+            return out;
+        }
     }
     return wait_gone(board, Deadline::after(find_deadline));
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: a VM, which is a QEMU that outlives the daemon, with its empty slots and the agent in
-// its guest. Thread: one at a time, but for running().
+// its guest. Thread: start(), find() and stop() one at a time; members from any thread, for a board
+// or a slot one at a time: a board comes while another goes.
 #pragma once
 
 #include <chrono>
@@ -51,8 +52,6 @@ public:
 
     const Id& id() const { return id_; }
     bool running() const { return qmp_->connected(); }
-    /// To be held by whoever does something to it.
-    std::mutex& mutex() { return mutex_; }
 
     /// The slots of the boards that QEMU has.
     hp::Result<std::map<std::string, unsigned>> boards();
@@ -67,17 +66,19 @@ public:
 private:
     QemuVm(std::filesystem::path folder, Id id) : folder_(std::move(folder)), id_(std::move(id)) {}
     hp::Result<void> connect(unsigned slots, hotplug::Deadline deadline);
-    hp::Result<std::unique_ptr<hotplug::AgentClient>> agent(hotplug::Deadline deadline) const;
+    hp::Result<std::shared_ptr<hotplug::AgentClient>> agent(hotplug::Deadline deadline);
     tl::expected<void, StepFailure> wait_ready(const EmulatedBoard& board, unsigned slot,
                                                hotplug::AgentClient& agent);
     hp::Result<void> wait_gone(const std::string& board, hotplug::Deadline deadline);
 
     std::filesystem::path folder_;  // its own
     Id id_;
-    std::mutex mutex_;
     std::unique_ptr<hotplug::QmpClient> qmp_;
+    std::mutex hands_;  // of who reaches into the machine, its CPUs stopped maybe: the next two
     std::unique_ptr<hotplug::QtestClient> qtest_;
     std::vector<std::unique_ptr<hotplug::GpuSlot>> slots_;
+    std::mutex agent_mutex_;  // of the next one
+    std::weak_ptr<hotplug::AgentClient> agent_;
 };
 
 }  // namespace gpupool
