@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: gpupool, what the sysadmin types. Exit status: 0 done, 1 refused (or, of doctor, not in
 // order), 2 nobody can tell. Thread: one.
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <fstream>
@@ -22,8 +24,8 @@ using nlohmann::json;
 constexpr int refused = 1, cannot_tell = 2;
 constexpr const char* default_socket = "/run/gpupool/socket";
 constexpr uint64_t follow_patience_ms = 24ull * 3600 * 1000;
-// He looks at a VM when the step that is under way there is over.
-constexpr uint64_t doctor_patience_ms = 5ull * 60 * 1000;
+// A monitor of a busy host answers late.
+constexpr uint64_t doctor_patience_ms = 60ull * 1000;
 
 struct Options {
     std::string socket = default_socket;
@@ -42,8 +44,8 @@ class Session {
 public:
     explicit Session(const Options& options) : options_(options) {}
 
-    /// The answer to a request that was carried out.
-    json ask(json request) {
+    /// The answer to a request that was carried out. `tell`: a refusal, to who wants JSON.
+    json ask(json request, bool tell = true) {
         if (!client_) {
             auto connected = PoolClient::connect(options_.socket);
             if (!connected) {
@@ -57,7 +59,7 @@ public:
             throw Failure{cannot_tell, answer.error().message};
         }
         if (!answer->value("ok", false)) {
-            if (options_.as_json) {
+            if (options_.as_json && tell) {
                 std::cout << answer->dump() << "\n";
             }
             throw Failure{answer->value("code", "") == "ledger" ? cannot_tell : refused,
@@ -72,6 +74,18 @@ public:
             request["request"] = options_.key;
         }
         return ask(std::move(request));
+    }
+
+    /// Until something has happened after that event, or the time is over.
+    void wait_for_event(uint64_t after, uint64_t timeout_ms) {
+        try {
+            ask({{"do", "events"}, {"after", after}, {"most", 1}, {"timeout_ms", timeout_ms}},
+                false);
+        } catch (const Failure& failure) {
+            if (failure.status != refused) {
+                throw;
+            }
+        }
     }
 
     /// As JSON if that is wanted, else `text`.
@@ -142,6 +156,32 @@ void follow_events(Session& session, uint64_t most, bool follow) {
             request["after"] = 0;
         }
     }
+}
+
+/// The status, anew each time that something happens; at least as often as `refresh_ms`, for what
+/// it says of time.
+int show_top(Session& session, uint64_t screens) {
+    constexpr uint64_t refresh_ms = 2000;
+    constexpr const char* clear = "\033[H\033[2J";
+    const bool terminal = ::isatty(STDOUT_FILENO) != 0;
+    uint64_t after = 0;
+    for (uint64_t shown = 0; screens == 0 || shown < screens; ++shown) {
+        const json last = session.ask({{"do", "events"}, {"most", 8}});
+        const json& events = last.at("events");
+        const json status = session.ask({{"do", "status"}});
+        std::string text = gpupool::status_text(status) + "\n";
+        for (const json& event : events) {
+            text += gpupool::event_text(event);
+            after = event.at("number").get<uint64_t>();
+        }
+        std::cout << (terminal ? clear : "");
+        session.show(status, text);
+        std::cout << std::flush;
+        if (shown + 1 != screens) {
+            session.wait_for_event(after, refresh_ms);
+        }
+    }
+    return 0;
 }
 
 /// Declares all verbs; the one that was typed leaves what to do in `todo`.
@@ -383,6 +423,10 @@ private:
         });
         events->add_option("--most", most_, "the last so many")->capture_default_str();
         events->add_flag("--follow", follow_, "and those that come");
+        auto* top = verb(app_, "top", "status and what happened last, anew when something happens",
+                         [this](Session& session) { return show_top(session, screens_); });
+        top->add_option("--screens", screens_, "end after so many; 0: never")
+            ->capture_default_str();
         verb(app_, "map", "one HTML page of VMs, slots, GPUs", [](Session& session) {
             const json answer = session.ask({{"do", "map"}});
             session.show(answer, answer.at("html").get<std::string>());
@@ -412,6 +456,7 @@ private:
     std::vector<std::string> serials_;
     std::optional<uint64_t> epoch_, owner_;
     uint64_t vram_mib_ = 0, spares_ = 0, gpus_ = 1, count_ = 1, lease_ = 0, most_ = 100;
+    uint64_t screens_ = 0;
     bool retire_ = false, no_queue_ = false, follow_ = false;
 };
 

@@ -6,14 +6,19 @@
 #include <sys/stat.h>
 
 #include <CLI/CLI.hpp>
+#include <atomic>
+#include <cstdint>
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iostream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 
+#include "gpupool/daemon/configuration.h"
 #include "gpupool/daemon/keeper.h"
 #include "gpupool/daemon/server.h"
 #include "gpupool/driver/fake_driver.h"
@@ -26,7 +31,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* default_configuration = "/etc/gpupool.json";
+
 struct Options {
+    std::string configuration;
     std::string state = "/var/lib/gpupool";
     std::string run = "/run/gpupool";
     std::string socket;
@@ -34,9 +42,12 @@ struct Options {
     std::string metrics;
     std::string map;
     std::string log = "info";
+    uint64_t die_at = 0;
 };
 
 void declare(CLI::App& app, Options& options) {
+    app.add_option("--config", options.configuration,
+                   "pools, GPUs and VMs to begin with; else /etc/gpupool.json, if there is one");
     app.add_option("--state", options.state, "folder of the ledger, which has to last")
         ->capture_default_str();
     app.add_option("--run", options.run, "folder of what ends with the machine: sockets, logs")
@@ -50,7 +61,24 @@ void declare(CLI::App& app, Options& options) {
     app.add_option("--map", options.map, "keep this file as a page of VMs, slots and GPUs");
     app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
         ->capture_default_str();
+    app.add_option(
+        "--die-at", options.die_at,
+        "for tests: end by SIGKILL the N-th time that a commit or a step begins or ends");
 }
+
+/// Counts how often the process could have ended at a bad moment, and ends it the N-th time.
+class Fate {
+public:
+    explicit Fate(uint64_t die_at) : left_(die_at) {}
+    void operator()() {
+        if (left_ != 0 && left_.fetch_sub(1) == 1) {
+            ::raise(SIGKILL);
+        }
+    }
+
+private:
+    std::atomic<uint64_t> left_;  // 0: never
+};
 
 void make_folder(const fs::path& folder) {
     std::error_code error;
@@ -81,7 +109,32 @@ std::unique_ptr<gpupool::Driver> make_driver(const Options& options) {
     return std::move(*driver);
 }
 
+/// The file that was named, or the usual one where there is one.
+std::optional<gpupool::Configuration> configuration(const Options& options) {
+    std::error_code error;
+    if (options.configuration.empty() && !fs::exists(default_configuration, error)) {
+        return std::nullopt;
+    }
+    auto read = gpupool::read_configuration(options.configuration.empty() ? default_configuration
+                                                                          : options.configuration);
+    if (!read) {
+        throw std::runtime_error(read.error().message);
+    }
+    return std::move(*read);
+}
+
+void apply(const gpupool::Configuration& wanted, gpupool::Keeper& keeper) {
+    gpupool::Books books = keeper.draft();
+    if (auto done = gpupool::apply(wanted, keeper.driver(), books); !done) {
+        throw std::runtime_error("the configuration: " + done.error().message);
+    }
+    if (auto written = keeper.commit(std::move(books)); !written) {
+        throw std::runtime_error(written.error().message);
+    }
+}
+
 void run(const Options& options) {
+    const auto wanted = configuration(options);
     make_folder(options.state);
     make_folder(options.run);
     hp::EventLoop loop;
@@ -90,7 +143,12 @@ void run(const Options& options) {
     if (!ledger) {
         throw std::runtime_error(ledger.error().message);
     }
-    gpupool::Keeper keeper(loop, std::move(*ledger), make_driver(options), boot_id());
+    Fate fate(options.die_at);
+    gpupool::Keeper keeper(loop, std::move(*ledger), make_driver(options), boot_id(),
+                           std::ref(fate));
+    if (wanted) {
+        apply(*wanted, keeper);
+    }
     const std::string socket =
         options.socket.empty() ? (fs::path(options.run) / "socket").string() : options.socket;
     const gpupool::Server server(

@@ -50,6 +50,13 @@ std::string headline(const json& pool) {
                        parts.empty() ? "no GPU" : fmt::format("{}", fmt::join(parts, ", ")));
 }
 
+double seconds_since(const json& thing) {
+    const std::chrono::microseconds since(thing.at("since_us").get<int64_t>());
+    return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch() -
+                                         since)
+        .count();
+}
+
 std::string gpu_line(const json& gpu, const std::map<uint64_t, json>& leases) {
     std::string notes;
     const auto note = [&](const std::string& text) { notes += "  " + text; };
@@ -68,6 +75,12 @@ std::string gpu_line(const json& gpu, const std::map<uint64_t, json>& leases) {
     }
     if (gpu.at("offline").get<bool>()) {
         note("offline");
+    }
+    // What takes its time: for how long already.
+    for (const char* state : {"scrubbing", "reserved", "attaching", "detaching", "failed"}) {
+        if (gpu.at("state") == state) {
+            note(fmt::format("for {:.1f} s", seconds_since(gpu)));
+        }
     }
     if (gpu.contains("reason")) {
         note(gpu.at("reason").get<std::string>());

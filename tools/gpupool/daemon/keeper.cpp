@@ -32,8 +32,10 @@ std::string subject_of(const Step& step) {
 
 /// "gpu3 epoch 5, vm train, lease 7"
 std::string about(const Event& event) {
-    std::string text =
-        event.gpu.empty() ? event.pool : fmt::format("{} epoch {}", event.gpu, event.epoch);
+    std::string text = event.gpu.empty() ? event.pool : event.gpu;
+    if (event.epoch != 0) {
+        text += fmt::format(" epoch {}", event.epoch);
+    }
     if (!event.vm.empty()) {
         text += fmt::format("{}vm {}", text.empty() ? "" : ", ", event.vm);
     }
@@ -55,10 +57,11 @@ std::string name_of_serial(const Books& books, uint64_t serial) {
 }  // namespace
 
 Keeper::Keeper(hp::EventLoop& loop, Ledger ledger, std::unique_ptr<Driver> driver,
-               const std::string& boot_id)
+               const std::string& boot_id, Brink brink)
     : loop_(loop),
       ledger_(std::move(ledger)),
       driver_(std::move(driver)),
+      brink_(std::move(brink)),
       mailbox_(std::make_unique<Mailbox>(loop)) {
     if (books().boot_id != boot_id) {
         Books changed = draft();
@@ -101,10 +104,12 @@ Books Keeper::draft() const {
 
 Outcome<void> Keeper::commit(Books changed, const std::optional<AnsweredRequest>& request) {
     const std::vector<Event> events = changed.events;
+    brink_();
     if (auto written = ledger_.commit(std::move(changed), request); !written) {
         hp::log::error("the ledger was not written", {{"error", written.error().message}});
         return refuse(Code::ledger, written.error().message);
     }
+    brink_();
     for (const Event& event : events) {
         hp::log::info(event.what, {{"about", about(event)}, {"detail", event.detail}});
     }
@@ -160,7 +165,9 @@ void Keeper::start(const std::string& subject, const Step& step) {
     under_way_.emplace(subject, step);
     hp::log::debug("begins", {{"step", describe(step)}});
     mailbox_->run([this, subject, step, mailbox = mailbox_.get()] {
+        brink_();
         auto result = driver_->carry_out(step);
+        brink_();
         mailbox->post(
             [this, subject, step, result = std::move(result)] { finish(subject, step, result); });
     });

@@ -27,11 +27,14 @@ class Keeper {
 public:
     /// Tells of each commit.
     using OnChange = std::function<void()>;
+    /// Called on any thread before and after each commit and each step: where an end of the process
+    /// could leave books and hardware with something different in them.
+    using Brink = std::function<void()>;
 
     /// `boot_id`: of the machine as it runs now. Takes up what an earlier one left, and begins to
     /// work. Throws std::runtime_error with one line when the ledger cannot be written.
     Keeper(hp::EventLoop& loop, Ledger ledger, std::unique_ptr<Driver> driver,
-           const std::string& boot_id);
+           const std::string& boot_id, Brink brink);
     /// Waits for the steps that are under way; their ends are not written down, and they are due
     /// again.
     ~Keeper();
@@ -48,7 +51,7 @@ public:
     Outcome<void> commit(Books changed, const std::optional<AnsweredRequest>& request = {});
 
     /// Where books and hardware differ, steps that are under way apart. Asks the driver on a thread
-    /// of its own, which may take as long as the longest step; `tell` is called on the loop.
+    /// of its own, which may take a while; `tell` is called on the loop.
     using Findings = std::vector<std::string>;
     void examine(std::function<void(Findings)> tell);
 
@@ -65,6 +68,7 @@ private:
     hp::EventLoop& loop_;
     Ledger ledger_;
     std::unique_ptr<Driver> driver_;
+    Brink brink_;
     OnChange on_change_;
     std::map<std::string, Step> under_way_;       // by GPU or VM
     std::map<std::string, std::string> failing_;  // what is tried again and again, and why

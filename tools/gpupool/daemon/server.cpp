@@ -516,7 +516,7 @@ std::optional<Server::Answer> Server::doctor(const Client& client, const json& r
             return examinations_done_ >= mine ? std::optional(json{{"findings", findings_}})
                                               : std::nullopt;
         },
-        [] { return std::string("a step that is under way has to end first"); });
+        [] { return std::string("the hardware is being looked at"); });
     if (!refused) {
         examinations_wanted_ = mine;
         examine();
