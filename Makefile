@@ -10,7 +10,7 @@ PREFIX   ?= /usr/local
 export JOBS SETUP
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run compare check bench shell list install deb clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run compare pool check bench shell list install deb clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,10 @@ compare: ## the same with both kernels built here, of one configuration: what RE
 	@scripts/setup programs guest
 	@scripts/compare $(O) $(RESULTS) $(ROWS)
 
+pool: ## three emulated GPUs leased to two VMs; one fails under a job and is replaced: how long that takes, with the series and on stock
+	@scripts/setup programs guest
+	@scripts/pool $(O) $(RESULTS) $(ROWS)
+
 check: ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel, and the series' KUnit tests and kselftest
 	@scripts/setup
 	@scripts/check $(O) $(RESULTS)
@@ -62,6 +66,7 @@ install: $(if $(SUDO_UID),,tools) ## the programs and what they need in use, in 
 deb: ## a Debian package of these, for this host's release, in O
 	@scripts/setup programs deb
 	@scripts/build programs $(O)/release
+	@scripts/build pool $(O)/release
 	@VERSION=$(VERSION) scripts/distro/deb $(O)/release $(O)
 
 clean: ## what was built in this tree

@@ -18,7 +18,7 @@ if(strip_program)
     set(CMAKE_STRIP ${strip_program} CACHE FILEPATH "What strips installed programs" FORCE)
 endif()
 
-install(TARGETS hpctl amdgpu-emu amdgpu-emu-trace DESTINATION bin)
+install(TARGETS hpctl amdgpu-emu amdgpu-emu-trace gpupool gpupoold DESTINATION bin)
 get_directory_property(clients DIRECTORY hotplug/in_guest/clients DEFINITION hp_client_programs)
 foreach(target amdgpu-emu-firmware hp-agent ${clients})
     get_target_property(folder ${target} RUNTIME_OUTPUT_DIRECTORY)
@@ -32,6 +32,7 @@ endforeach()
 install(FILES ${top}/scripts/lib.sh DESTINATION ${text}/scripts)
 install(PROGRAMS ${top}/scripts/bisect-run ${top}/scripts/series DESTINATION ${text}/scripts)
 install(DIRECTORY ${top}/scripts/patchseries DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
+install(DIRECTORY ${top}/scripts/pooltrial DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
 install(DIRECTORY ${top}/scripts/guestdump DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py PATTERN *.c)
 install(DIRECTORY ${top}/scripts/guest DESTINATION ${text}/scripts FILE_PERMISSIONS ${executable}
     PATTERN kconfig.d EXCLUDE

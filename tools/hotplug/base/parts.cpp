@@ -37,6 +37,10 @@ constexpr Place places[] = {
     {Part::scenarios, "scenarios", "HP_SCENARIOS", Half::text, "tools/hotplug/scenarios", nullptr},
     {Part::image_script, "script for guest images", "HP_IMAGE_SCRIPT", Half::text,
      "scripts/guest/image", nullptr},
+    {Part::pool_trial, "trials of the pool", "HP_POOL_TRIAL", Half::text, "scripts/pooltrial",
+     nullptr},
+    {Part::pool_daemon, "daemon of the pool", "HP_POOL_DAEMON", Half::built, "gpupool/gpupoold",
+     "bin/gpupoold"},
 };
 
 /// The folder that cmake was given, tools/ of the source tree; empty: `folder` is no build folder.

@@ -15,6 +15,8 @@ enum class Part {
                      ///< $HP_TOOLS
     scenarios,       ///< folder with the scenarios and what is known of them; $HP_SCENARIOS
     image_script,    ///< scripts/guest/image, with the other scripts beside it; $HP_IMAGE_SCRIPT
+    pool_trial,      ///< scripts/pooltrial; $HP_POOL_TRIAL
+    pool_daemon,     ///< the program gpupoold; $HP_POOL_DAEMON
 };
 
 /// An installed tree has the halves of a checkout, what is text below PREFIX/share/amdgpu-hotplug

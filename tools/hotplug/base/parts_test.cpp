@@ -15,7 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* variables[] = {"HP_EMULATOR", "HP_TOOLS", "HP_SCENARIOS", "HP_IMAGE_SCRIPT"};
+constexpr const char* variables[] = {"HP_EMULATOR",     "HP_TOOLS",      "HP_SCENARIOS",
+                                     "HP_IMAGE_SCRIPT", "HP_POOL_TRIAL", "HP_POOL_DAEMON"};
 
 class PartsTest : public testing::Test {
 protected:

@@ -5,9 +5,11 @@
 #include <fmt/ranges.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <ctime>
 #include <fstream>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <random>
 
@@ -23,6 +25,7 @@
 #include "hotplug/report/table.h"
 #include "hotplug/run/machine_testbed.h"
 #include "hotplug/run/plan.h"
+#include "hotplug/run/pool_trial.h"
 #include "hotplug/run/progress.h"
 #include "hotplug/run/runner.h"
 #include "hotplug/sweep/kernel_identity.h"
@@ -236,6 +239,25 @@ hp::Result<HangExaminer> hang_examiner(const RunOptions& options, const MachineC
     });
 }
 
+/// What runs the trials of the pool; nothing where no row is one.
+hp::Result<std::function<RowResult(const Row&)>> pool_trial(const std::vector<Row>& rows,
+                                                            const MachineConfig& machine,
+                                                            const fs::path& results) {
+    if (std::none_of(rows.begin(), rows.end(),
+                     [](const Row& row) { return row.scenario->pool.has_value(); })) {
+        return {};
+    }
+    const Parts parts = Parts::of_this_program();
+    const auto script = parts.find(Part::pool_trial);
+    const auto daemon = parts.find(Part::pool_daemon);
+    if (!script || !daemon) {
+        return tl::unexpected(script ? daemon.error() : script.error());
+    }
+    return [trials = PoolTrials{*script, *daemon, results}, machine](const Row& row) {
+        return trials.run(row, machine);
+    };
+}
+
 /// Reports that were asked for beside those of the results folder. `source` is read when they are
 /// written.
 std::vector<ReportFile> more_reports(const RunOptions& options, const KcidbSource& source) {
@@ -340,6 +362,10 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!examiner) {
         return tl::unexpected(examiner.error());
     }
+    auto trial = pool_trial(*rows, *machine, results);
+    if (!trial) {
+        return tl::unexpected(trial.error());
+    }
     RunInfo info = run_info(options, *machine);
     ExpectedSource expected(options.expected, *folder / "expected");
     MachineFactory factory(std::move(*machine));
@@ -360,6 +386,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
                        .expected = [&](const GuestFacts& facts) { return expected.load(facts); },
                        .keep = keep,
                        .examiner = std::move(*examiner),
+                       .pool_trial = std::move(*trial),
                        .fail_on_skip = options.fail_on_skip,
                        .quarantine = std::move(*quarantine)});
         report = runner.run(*rows, std::move(info));

@@ -66,10 +66,17 @@ std::string unmet(const Requirements& needed, const GuestFacts& facts) {
 std::string describe_plan(std::span<const Row> rows, const GuestFacts& machine) {
     std::string text;
     unsigned guests = 0, skipped = 0;
-    bool used = false;  // the present guest, by a row
+    bool running = false;  // a guest
+    bool used = false;     // by a row
     for (const Row& row : rows) {
-        if (guests == 0 || (used && wants_fresh_guest(row))) {
+        if (row.scenario->pool) {
+            text += fmt::format("  {}  (guests of its own)\n", row.id());
+            running = false;
+            continue;
+        }
+        if (!running || (used && wants_fresh_guest(row))) {
             text += fmt::format("guest {}\n", ++guests);
+            running = true;
             used = false;
         }
         const std::string reason = unmet_by_machine(row.scenario->requires_, machine);

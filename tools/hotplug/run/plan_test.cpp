@@ -37,6 +37,14 @@ TEST_F(PlanTest, RowsShareAGuestUntilOneWantsItsOwn) {
               "4 rows, 0 of them skipped, in 3 guests or more\n");
 }
 
+TEST_F(PlanTest, TrialsOfThePoolHaveGuestsOfTheirOwn) {
+    const Row rows[] = {row("a"), row("pool"), row("b")};
+    const_cast<Scenario*>(rows[1].scenario)->pool = std::chrono::seconds(9);
+    EXPECT_EQ(describe_plan(rows, machine_),
+              "guest 1\n  a\n  pool  (guests of its own)\nguest 2\n  b\n"
+              "3 rows, 0 of them skipped, in 2 guests or more\n");
+}
+
 TEST_F(PlanTest, CyclesStayOnTheirGuest) {
     Row first = row("soak", true);
     first.cycle = 1;

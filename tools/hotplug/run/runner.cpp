@@ -79,18 +79,21 @@ RunReport Runner::run(RowSource& rows, RunInfo info) {
         }
         const Row& row = *next;
         under_way = row.id();
-        if (auto ready = ensure_guest(row); !ready) {
-            report_.info.error = ready.error().message;
-            break;
+        const bool in_guest = !row.scenario->pool;
+        if (in_guest) {
+            if (auto ready = ensure_guest(row); !ready) {
+                report_.info.error = ready.error().message;
+                break;
+            }
         }
-        RowResult result = run_row(row);
+        RowResult result = in_guest ? run_row(row) : run_pool_trial(row);
         if (row_cut_) {
             break;
         }
         judge(result, expected_);
         const bool red = is_red(result.outcome);
         config_.quarantine.excuse(result);
-        if (red && (!config_.bundles || config_.bundles(result))) {
+        if (red && in_guest && (!config_.bundles || config_.bundles(result))) {
             const auto bundle = keep_bundle(result);
             if (!bundle) {
                 report_.info.error = bundle.error().message;
@@ -340,6 +343,19 @@ RowResult Runner::run_row(const Row& row) {
     if (!result.unfit.empty()) {
         give_up_guest();
     }
+    return result;
+}
+
+RowResult Runner::run_pool_trial(const Row& row) {
+    end_guest();  // which would be in the way of the trial's own
+    if (!config_.pool_trial) {
+        RowResult skipped = result_for(row);
+        skipped.skip_reason = "trials of the pool are run by hpctl run";
+        return skipped;
+    }
+    progress_.row_started(row.id());
+    RowResult result = config_.pool_trial(row);
+    row_cut_ = Deadline::interrupted();
     return result;
 }
 

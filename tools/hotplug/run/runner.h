@@ -33,7 +33,9 @@ struct RunnerConfig {
     /// rows that there will be. A failure ends the run.
     std::function<hp::Result<void>(const RunReport&, size_t planned)> keep = {};
     HangExaminer examiner = {};  ///< by itself it looks at nothing
-    bool fail_on_skip = false;   ///< a row that was skipped fails the run
+    /// Runs a row of Scenario::pool; without it such rows are skipped.
+    std::function<RowResult(const Row&)> pool_trial = {};
+    bool fail_on_skip = false;  ///< a row that was skipped fails the run
     Quarantine quarantine = {};
     /// How long a guest is watched after its last row: what a work item or an RCU callback does
     /// late, no event tells.
@@ -83,6 +85,8 @@ private:
     /// Ends it and keeps its log: a bundle may want it.
     void give_up_guest();
     RowResult run_row(const Row& row);
+    /// A row that has guests of its own.
+    RowResult run_pool_trial(const Row& row);
     /// Looks into the guest of a row that hangs, unless all that failed so far is known to fail.
     void examine(RowResult& result, const std::string& hang);
     hp::Result<std::string> keep_bundle(const RowResult& result);

@@ -1688,6 +1688,29 @@ TEST_F(RunnerTest, RunThatIsKilledLeavesReportsThatSaySo) {
     EXPECT_FALSE(std::filesystem::exists(results_ / "results.json"));
 }
 
+TEST_F(RunnerTest, TrialsOfThePoolRunWithoutAGuest) {
+    Scenario pool;
+    pool.id = "pool";
+    pool.pool = std::chrono::seconds(9);
+    const Variant swap{"swap", {}};
+    const Row trial{&pool, &swap, 0}, other{&scenario_, nullptr, 0};
+    const std::vector rows{other, trial, other};
+    RunnerConfig with_pool = config();
+    with_pool.pool_trial = [](const Row& row) {
+        RowResult result;
+        result.id = row.id();
+        result.checks = {{.check = Check::steps, .passed = false}};
+        return result;
+    };
+    const RunReport report = Runner(factory_, progress_, with_pool).run(rows, {});
+    ASSERT_EQ(report.rows.size(), 3U);
+    EXPECT_EQ(report.rows[1].id, "pool/swap");
+    EXPECT_EQ(report.rows[1].outcome, Outcome::fail);
+    EXPECT_TRUE(report.rows[1].bundle.empty()) << "the guest of another row tells nothing of it";
+    EXPECT_EQ(report.info.boots, 2U) << "a guest is not kept beside those of the trial";
+    EXPECT_EQ(run_rows({trial}).rows.at(0).outcome, Outcome::skip) << "nobody says how";
+}
+
 TEST(ClientLines, BrokenLinesHaveNoState) {
     EXPECT_EQ(parse_client_line("Segmentation fault").state, "");
     EXPECT_EQ(parse_client_line(R"({"state": 7})").state, "");

@@ -159,6 +159,8 @@ const Object<Scenario>& scenario_object() {
                     may("cycles", &Scenario::cycles, integer_kind(1, 1'000'000),
                         "the row is repeated that often, the victims alternate"),
                     may("alone", &Scenario::alone, boolean_kind(), "the cycles are tries, no soak"),
+                    may("pool_s", &Scenario::pool, seconds_kind(),
+                        "the variants are trials of the GPU pool, which take so long at most"),
                     // For editors, which complete a file by it.
                     {"$schema", false, "where the output of hpctl schema is", text_kind().schema,
                      [](const Node& node, Scenario&) { (void)node.text(); }}},

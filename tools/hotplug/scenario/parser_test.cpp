@@ -220,7 +220,18 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{STEPS(R"({"shell": ["../x.sh"]})"),
             "x.json: /steps/0/shell: expected a script's name, as in [\"holder.sh\""},
         Bad{SCENARIO(R"("alone": true, "steps": [])"),
-            "x.json: /alone: is about cycles: say how many"}));
+            "x.json: /alone: is about cycles: say how many"},
+        Bad{SCENARIO(R"("pool_s": 9, "steps": [])"),
+            "x.json: /pool_s: a trial is named by a variant: there is none"},
+        Bad{SCENARIO(R"("pool_s": 9, "variants": {"v": [{"settle": 1}]}, "steps": [])"),
+            "x.json: /pool_s: a trial of the pool has neither steps nor checks nor cycles"}));
+
+TEST(ScenarioParser, TrialsOfThePoolAreNamedByVariants) {
+    const auto scenario =
+        parse_scenario(SCENARIO(R"("pool_s": 9, "variants": {"swap": []}, "steps": [])"), "x.json");
+    ASSERT_TRUE(scenario) << scenario.error().message;
+    EXPECT_EQ(scenario->pool, std::chrono::seconds(9));
+}
 
 TEST(ScenarioParser, ScriptsAreReadFromTheFolderBeside) {
     hp::TempTree tree;

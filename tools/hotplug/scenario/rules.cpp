@@ -74,9 +74,26 @@ void check_clients(const Scenario& scenario, const std::vector<Step>& steps,
     }
 }
 
+/// A trial does all by itself, on guests that nobody else has.
+void check_pool(const Scenario& scenario) {
+    const bool has_steps =
+        !scenario.setup.empty() || !scenario.steps.empty() ||
+        std::any_of(scenario.variants.begin(), scenario.variants.end(),
+                    [](const Variant& variant) { return !variant.steps.empty(); });
+    if (scenario.variants.empty()) {
+        throw Refusal("/pool_s: a trial is named by a variant: there is none");
+    }
+    if (has_steps || !scenario.checks.empty() || scenario.cycles != 0) {
+        throw Refusal("/pool_s: a trial of the pool has neither steps nor checks nor cycles");
+    }
+}
+
 }  // namespace
 
 void check_scenario(const Scenario& scenario) {
+    if (scenario.pool) {
+        check_pool(scenario);
+    }
     if (scenario.variants.empty()) {
         check_order(scenario.steps, "/steps");
         check_clients(scenario, scenario.steps, "/steps");

@@ -192,6 +192,9 @@ struct Scenario {
     std::vector<std::string> may_log;
     bool fresh_boot = false;
     unsigned cycles = 0;  ///< not 0: the row is run that many times, victims alternate
+    /// The rows are trials of the GPU pool, each named by its variant, which have guests of their
+    /// own and no other step; how long one may take.
+    std::optional<std::chrono::milliseconds> pool = std::nullopt;
     /// No soak: each cycle is a try of its own, and one that damaged the guest leaves it to no
     /// other.
     bool alone = false;
