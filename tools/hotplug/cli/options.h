@@ -53,7 +53,7 @@ struct MachineOptions {
     std::string toolroot;
     std::string emulator;
     std::string profile = "mi300x";
-    std::string accelerator = "tcg";
+    std::string accelerator = "auto";
     std::string append;
     unsigned gpus = 2;
     bool behind_switch = false;

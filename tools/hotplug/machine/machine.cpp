@@ -103,6 +103,10 @@ std::chrono::milliseconds since(Deadline::Clock::time_point start) {
 
 }  // namespace
 
+const char* name(Accelerator accelerator) {
+    return accelerator == Accelerator::kvm ? "kvm" : "tcg";
+}
+
 hp::Result<std::unique_ptr<Machine>> Machine::start(MachineConfig config) {
     if (auto good = check_config(config); !good) {
         return tl::unexpected(good.error());

@@ -25,6 +25,8 @@
 namespace hotplug {
 
 enum class Accelerator { tcg, kvm };
+/// As QEMU and --accel call it.
+const char* name(Accelerator accelerator);
 
 struct MachineConfig {
     std::filesystem::path kernel;  // bzImage
