@@ -991,7 +991,7 @@ TEST_F(HangTest, RunThatIsOutOfTimeMeanwhileLeavesNoMemory) {
 
 TEST_F(HangTest, GuestThatStoodStillRunsNoOtherRow) {
     script("touch $1/tasks.txt");
-    factory_.flaws.kfd_broken = true;
+    factory_.flaws.bystander_dies = true;
     EXPECT_EQ(run_with(DumpOf::hangs).unfit, "");
     EXPECT_EQ(run_with(DumpOf::failures).unfit, "its memory was dumped");
 }
@@ -1180,6 +1180,11 @@ TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
     EXPECT_EQ(opened(), 2);
     factory_.flaws.kfd_broken = true;
     EXPECT_EQ(opened(), 1);
+}
+
+TEST_F(RunnerTest, GuestWhoseKfdIsLockedIsOfNoUseToTheNextRow) {
+    factory_.flaws.kfd_broken = true;
+    EXPECT_EQ(run_one().unfit, "/dev/kfd cannot be opened");
 }
 
 TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
