@@ -143,6 +143,9 @@ void MachineOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_flag("--switch", behind_switch,
                  "put the GPUs behind one PCIe switch, next to a device that does DMA");
+    app.add_flag("--iommu", iommu,
+                 "let an IOMMU translate the GPUs' DMA, so that DMA to memory which the driver has "
+                 "unmapped fails the row; the kernel needs CONFIG_INTEL_IOMMU");
     app.add_option("--cpus", cpus, "the guest's CPUs")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
@@ -168,6 +171,9 @@ std::vector<std::string> MachineOptions::arguments() const {
                 "--boot-timeout", std::to_string(boot_timeout_s)});
     if (behind_switch) {
         all.push_back("--switch");
+    }
+    if (iommu) {
+        all.push_back("--iommu");
     }
     if (!append.empty()) {
         all.push_back("--append=" + append);
@@ -202,6 +208,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     config.cpus = cpus;
     config.slots = std::vector<SlotConfig>(gpus);
     config.behind_switch = behind_switch;
+    config.iommu = iommu;
     for (SlotConfig& slot : config.slots) {
         slot.gpu.profile = profile;
     }

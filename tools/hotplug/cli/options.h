@@ -57,6 +57,7 @@ struct MachineOptions {
     std::string append;
     unsigned gpus = 2;
     bool behind_switch = false;
+    bool iommu = false;
     unsigned memory_mib = 3072;
     unsigned cpus = 2;
     unsigned boot_timeout_s = 180;
