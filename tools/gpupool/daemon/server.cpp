@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,6 +112,12 @@ Caller caller_of(int socket) {
         throw std::runtime_error("the kernel does not say who it is");
     }
     return {.uid = peer.uid, .admin = peer.uid == 0 || peer.uid == ::geteuid()};
+}
+
+std::string host_name() {
+    utsname names{};
+    ::uname(&names);
+    return names.nodename;
 }
 
 /// Whole or not at all; what is written to must not take the daemon down.
@@ -412,7 +419,7 @@ std::optional<Server::Answer> Server::read(const Client& client, const std::stri
         return done({{"text", metrics_view(books)}});
     }
     if (verb == "map") {
-        return done({{"html", map_view(books)}});
+        return done({{"html", map_view(books, host_name())}});
     }
     if (verb == "wait") {
         return wait(client, request);
@@ -559,7 +566,7 @@ void Server::write_views() {
         write_whole(options_.metrics, metrics_view(keeper_.books()));
     }
     if (!options_.map.empty()) {
-        write_whole(options_.map, map_view(keeper_.books()));
+        write_whole(options_.map, map_view(keeper_.books(), host_name()));
     }
 }
 

@@ -119,7 +119,7 @@ std::string gpu_box(const Gpu& gpu) {
 }
 
 constexpr const char* map_head = R"(<!DOCTYPE html>
-<html lang="en"><head><meta charset="utf-8"><title>GPU pool</title><style>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>GPU pool</title><style>
 body { font: 15px/1.4 system-ui, sans-serif; margin: 2em; color: #1c2733; background: #fff; }
 section { border: 1px solid #b8c2cc; border-radius: 6px; padding: .6em 1em; margin: 1em 0; }
 h2 { font-size: 1.05em; margin: .2em 0 .5em; }
@@ -129,7 +129,7 @@ h2 { font-size: 1.05em; margin: .2em 0 .5em; }
 .leased { background: #cfe8d5; } .free { background: #dbe9f7; }
 .attaching, .detaching, .reserved, .scrubbing { background: #fbeecb; }
 .failed, .pulled, .quarantined { background: #f6d0cc; } .retired { color: #66727e; }
-</style></head><body><h1>GPU pool</h1>
+</style></head><body>
 )";
 
 }  // namespace
@@ -252,8 +252,9 @@ std::string metrics_view(const Books& books) {
     return text;
 }
 
-std::string map_view(const Books& books) {
+std::string map_view(const Books& books, const std::string& host) {
     std::string page = map_head;
+    page += fmt::format("<h1>GPUs of {}</h1>\n", escaped(host));
     for (const auto& [name, vm_row] : books.vms) {
         const Vm& vm = vm_row;
         page += fmt::format("<section><h2>vm {} ({})</h2><div class=\"row\">\n", escaped(name),

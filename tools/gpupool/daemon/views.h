@@ -19,6 +19,6 @@ nlohmann::json event_view(const NumberedEvent& event);
 nlohmann::json plan_view(const Books& books, const std::string& pool);
 std::string metrics_view(const Books& books);
 /// One page, nothing to load: VMs with their slots, and the GPUs that are in none.
-std::string map_view(const Books& books);
+std::string map_view(const Books& books, const std::string& host);
 
 }  // namespace gpupool
