@@ -43,11 +43,12 @@ class Kernel:
 
 
 class Pool:
-    def __init__(self, daemon, results, kernel, driver="qemu"):
+    def __init__(self, daemon, results, kernel, driver="qemu", give_up=30):
         self.program = daemon.resolve()
         if not self.program.exists():
             raise Trouble(f"{self.program} is not built")
         self.driver, self.kernel = driver, kernel
+        self.give_up = give_up  # seconds: a repair that takes longer is none
         self.log = pathlib.Path(results) / f"gpupoold-{kernel.label}.log"
         self.log.parent.mkdir(parents=True, exist_ok=True)
         self.log.unlink(missing_ok=True)
@@ -178,6 +179,16 @@ class Pool:
     def give_back(self, lease, seconds=120):
         self.ask("return", lease=lease)
         self.wait(["closed", "over"], seconds, lease=lease)
+
+    def empty(self):
+        """All leases are over, all GPUs free again."""
+        for lease in self.leases():
+            self.give_back(lease)
+        for name, gpu in self.gpus().items():
+            if gpu["offline"] or gpu["state"] == "quarantined":
+                self.ask("online", gpu=name)
+        for name in self.gpus():
+            self.wait(["free"], gpu=name)
 
     def gpus(self):
         return {gpu["name"]: gpu for pool in self.ask("status")["pools"] for gpu in pool["gpus"]}

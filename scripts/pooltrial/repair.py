@@ -10,8 +10,7 @@ from pooltrial.lines import Lines, Trouble
 
 STEPS = 20000
 BEFORE = 2000  # steps that the job does before its GPU fails
-GIVE_UP = 30  # seconds: a repair that takes longer is none
-SILENT = 10  # seconds, after which a guest in which one has failed is not waited for
+SILENT = 10  # seconds, after which a guest in which a repair has failed is not waited for
 
 # What a phase is, and where it begins and ends. Remove and add go on beside each other, since a VM has one slot more than GPUs.
 PHASES = {
@@ -67,8 +66,8 @@ class Repair:
         with Lines(emulator) as lines:
             lines.ask("vanish")
         try:
-            pool.wait_event("lease-active", GIVE_UP, self.failed, lease=lease)
-            job.wait("result", GIVE_UP)
+            pool.wait_event("lease-active", pool.give_up, self.failed, lease=lease)
+            job.wait("result", 2 * pool.give_up)
         except Trouble as trouble:
             self.notes.append(str(trouble))
             guest.patience = job.guest.patience = SILENT
@@ -88,6 +87,7 @@ class Repair:
         if complaints:
             raise Trouble(f"the guest's kernel complained: {complaints[0]}")
         pool.settle()
+        pool.empty()
 
     def wait_done(self, job, steps):
         while True:
@@ -145,7 +145,7 @@ def table(repairs):
         cells = ""
         for repair in repairs:
             time_of = repair.times.get(phase)
-            cells += f"{f'{time_of:.2f} s' if time_of is not None else f'> {GIVE_UP} s':>{max(width, 10)}}"
+            cells += f"{f'{time_of:.2f} s' if time_of is not None else f'> {repair.pool.give_up} s':>{max(width, 10)}}"
         lines.append(f"{phase:<8}{cells}  {meaning}")
     return lines
 

@@ -38,17 +38,6 @@ def check_buses(pool):
         require(seen == serials, f"vm {vm} has {sorted(map(str, seen))} on its bus, the books say {sorted(map(str, serials))}")
 
 
-def empty(pool):
-    """All leases are over, all GPUs free again."""
-    for lease in pool.leases():
-        pool.give_back(lease)
-    for name, gpu in pool.gpus().items():
-        if gpu["offline"] or gpu["state"] == "quarantined":
-            pool.ask("online", gpu=name)
-    for name in pool.gpus():
-        pool.wait(["free"], gpu=name)
-
-
 class Undisturbed:
     """That the other tenant has noticed nothing."""
 
@@ -93,7 +82,7 @@ def swap(pool, tell):
     require(set(guest.bus()) == {pool.serials[after]}, "the guest's bus has not the new GPU alone")
     tell(f"{before} replaced by {after} in {took:.2f} s, the VM's process is the same")
     tell(bystander.check())
-    empty(pool)
+    pool.empty()
 
 
 def two_gpus(pool, tell):
@@ -108,7 +97,7 @@ def two_gpus(pool, tell):
     refused("vm-full", pool, "lease", pool=POOL, vm="train", count=2)
     pool.give_back(leases[0])
     require(set(guest.bus()) == {serials[1]}, "the guest's bus has not the second GPU alone")
-    empty(pool)
+    pool.empty()
     tell("two GPUs gave the same result in one VM")
 
 
@@ -143,7 +132,7 @@ def late_unplug(pool, tell):
     job.result(120)
     require(not job.disturbances(), f"the job was disturbed: {dict(job.disturbances())}")
     pool.settle()
-    empty(pool)
+    pool.empty()
     tell(f"device_del {late} found nothing")
 
 
@@ -177,7 +166,7 @@ def spare(pool, tell):
     check_buses(pool)
     for lease in [own, *others]:
         pool.give_back(lease)
-    empty(pool)
+    pool.empty()
     pool.set_spares(0)
     require(pool.health() == "ONLINE", f"the pool is {pool.health()}")
     tell(f"the spare was in place after {took:.2f} s")
@@ -206,7 +195,7 @@ def scrubbed(pool, tell):
     pool.lease("other")
     left = count()
     require(left == 0, f"the next tenant's VRAM has {left} words of the first one's")
-    empty(pool)
+    pool.empty()
     tell(f"the first tenant left {words} words, the second found 0")
 
 
@@ -227,7 +216,7 @@ def flexible(pool, tell):
                 times.append((time.time() - begin) / missing)
         check_buses(pool)
     require({vm: pool.vm_process(vm) for vm in VMS} == processes, "a VM is another process than before")
-    empty(pool)
+    pool.empty()
     tell(f"a lease took {sorted(times)[len(times) // 2]:.2f} s in the middle, {max(times):.2f} s at most")
 
 
@@ -258,7 +247,7 @@ def at_random(pool, tell, seed=None, operations=25):
         for name, gpu in pool.gpus().items():
             if gpu["state"] == "quarantined":
                 pool.ask("online", gpu=name)
-    empty(pool)
+    pool.empty()
     tell(f"seed {seed}: after each of {operations} operations the guests' buses were what the books say")
 
 
