@@ -96,6 +96,18 @@ json counter_object(const AccessCounters& counters) {
     return object;
 }
 
+json stray_object(const LossGate::StrayDma& stray) {
+    json first = json::array();
+    for (const LossGate::StrayDma::First& dma : stray.first) {
+        first.push_back({{"monotonic_us", dma.time_ns / 1000},
+                         {"kind", kind_name(dma.access == DmaAccess::write ? TraceKind::dma_write
+                                                                           : TraceKind::dma_read)},
+                         {"address", dma.address},
+                         {"length", dma.length}});
+    }
+    return {{"count", stray.count}, {"first", std::move(first)}};
+}
+
 json peer_object(const PeerStatus& status) {
     return {{"node", status.node},
             {"peers", status.peers},
@@ -357,7 +369,8 @@ ControlServer::Answer ControlServer::counters(const json& request) {
     }
     json answer{{"total", counter_object(device_.gate().total())},
                 {"after_loss", counter_object(device_.gate().after_loss())},
-                {"first_after_loss", std::move(first)}};
+                {"first_after_loss", std::move(first)},
+                {"stray_dma", stray_object(device_.gate().stray_dma())}};
     const auto reset = request.find("reset");
     if (reset != request.end()) {
         if (!reset->is_boolean()) {

@@ -305,6 +305,24 @@ TEST_F(ControlServerTest, CountersNameTheLateAccesses) {
     EXPECT_EQ(server->handle({{"do", "counters"}})["total"]["mmio_reads"], 0);
 }
 
+TEST_F(ControlServerTest, CountersTellOfStrayDma) {
+    gate->attach(host);
+    const json none = server->handle({{"do", "counters"}})["stray_dma"];
+    EXPECT_EQ(none, (json{{"count", 0}, {"first", json::array()}}));
+    host.offers = false;
+    function.host->dma(0x1000, 8, DmaAccess::write);
+    function.host->dma(0x2000, 8, DmaAccess::read);
+    const json stray = server->handle({{"do", "counters"}, {"reset", true}})["stray_dma"];
+    EXPECT_EQ(stray["count"], 2);
+    EXPECT_EQ(stray["first"][0]["kind"], "dma_write");
+    EXPECT_EQ(stray["first"][0]["address"], 0x1000);
+    EXPECT_EQ(stray["first"][0]["length"], 8);
+    EXPECT_GT(stray["first"][0]["monotonic_us"].get<uint64_t>(), 0u);
+    EXPECT_EQ(stray["first"][1]["kind"], "dma_read");
+    EXPECT_EQ(server->handle({{"do", "counters"}})["stray_dma"]["count"], 2)
+        << "no reset of counters ends it";
+}
+
 TEST_F(ControlServerTest, RasGoesToTheDevice) {
     EXPECT_TRUE(ok({{"do", "ras"}, {"block", "umc"}, {"severity", "poison"}}));
     EXPECT_EQ(device->injected, (std::vector{std::pair(RasBlock::umc, RasSeverity::poison)}));

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "gpu-emu/loss/loss_gate.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -230,7 +232,22 @@ std::span<std::byte> LossGate::dma(uint64_t iova, uint64_t length, DmaAccess acc
     }
     const std::span<std::byte> window = host_->dma(iova, length, access);
     count(kind, no_region, iova, length, static_cast<uint32_t>(window.size()));
+    if (window.empty() && length != 0) {
+        note_stray(iova, length, access);
+    }
     return window;
+}
+
+void LossGate::note_stray(uint64_t iova, uint64_t length, DmaAccess access) {
+    hp::log::warning("DMA to where the client has mapped nothing",
+                     {{"address", fmt::format("{:#x}", iova)},
+                      {"length", length},
+                      {"access", access == DmaAccess::write ? "write" : "read"}});
+    ++stray_dma_.count;
+    if (stray_dma_.first.size() < first_accesses_kept) {
+        stray_dma_.first.push_back(
+            {.time_ns = hp::monotonic_ns(), .access = access, .address = iova, .length = length});
+    }
 }
 
 bool LossGate::raise_msi(unsigned vector) {

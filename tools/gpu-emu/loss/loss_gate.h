@@ -50,6 +50,19 @@ public:
     };
     static constexpr size_t first_accesses_kept = 32;
 
+    /// DMA of the function to where its host has offered it nothing, or nothing to write to: what
+    /// an IOMMU refuses, and without one memory that is not there.
+    struct StrayDma {
+        struct First {
+            uint64_t time_ns;
+            DmaAccess access;
+            uint64_t address;
+            uint64_t length;
+        };
+        uint64_t count = 0;
+        std::vector<First> first;  // as many as first_accesses_kept
+    };
+
     struct Options {
         AccessTrace* trace = nullptr;     // outlives the gate
         std::function<void()> on_vanish;  // makes mapped VRAM read as ones
@@ -103,6 +116,8 @@ public:
     /// Without config space, which the PCI core reads a lot, and rightly, to find out that nobody
     /// is there.
     const std::vector<FirstAccess>& first_after_loss() const { return first_after_loss_; }
+    /// Since the process began: no reset of counters, and no other client or board ends it.
+    const StrayDma& stray_dma() const { return stray_dma_; }
 
     // --- PciFunction
 
@@ -132,6 +147,7 @@ private:
     void witness(TraceKind kind, Region region, uint64_t offset, std::span<const std::byte> data);
     void count(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
     void trace(TraceKind kind, uint8_t region, uint64_t offset, uint64_t value, uint32_t size);
+    void note_stray(uint64_t iova, uint64_t length, DmaAccess access);
 
     PciFunction& function_;
     EngineScheduler& engines_;
@@ -149,6 +165,7 @@ private:
     AccessCounters total_{};
     AccessCounters after_loss_{};
     std::vector<FirstAccess> first_after_loss_;
+    StrayDma stray_dma_;
     hp::ThreadRule thread_;
 };
 

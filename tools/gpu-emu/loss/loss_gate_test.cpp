@@ -89,6 +89,27 @@ TEST_F(LossGateTest, APresentDeviceIsReachedAndCounted) {
     }
 }
 
+TEST_F(LossGateTest, DmaToWhereNothingIsMappedIsRemembered) {
+    EXPECT_EQ(device_side->dma(0x1000, 8, DmaAccess::write).size(), 8u);
+    host.offers = false;
+    EXPECT_TRUE(device_side->dma(0x2000, 8, DmaAccess::write).empty());
+    EXPECT_TRUE(device_side->dma(0x3000, 64, DmaAccess::read).empty());
+    EXPECT_TRUE(device_side->dma(0x3000, 0, DmaAccess::read).empty());
+    gate.reset_counters();
+    ASSERT_EQ(gate.stray_dma().count, 2u);
+    EXPECT_EQ(gate.stray_dma().first[0].address, 0x2000u);
+    EXPECT_EQ(gate.stray_dma().first[0].access, DmaAccess::write);
+    EXPECT_EQ(gate.stray_dma().first[1].length, 64u);
+    for (int i = 0; i < 100; ++i) {
+        device_side->dma(0x2000, 8, DmaAccess::write);
+    }
+    EXPECT_EQ(gate.stray_dma().count, 102u);
+    EXPECT_EQ(gate.stray_dma().first.size(), LossGate::first_accesses_kept);
+    gate.vanish();
+    device_side->dma(0x2000, 8, DmaAccess::write);
+    EXPECT_EQ(gate.stray_dma().count, 102u) << "who is gone does none";
+}
+
 TEST_F(LossGateTest, WhatIsGoneAlreadyIsMeasuredFromTheResetOfItsCounters) {
     gate.vanish();
     for (int access = 0; access < 10'000; ++access) {

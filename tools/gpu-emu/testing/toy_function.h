@@ -48,6 +48,9 @@ class ToyHost : public PciHost {
 public:
     std::span<std::byte> dma(uint64_t, uint64_t length, DmaAccess) override {
         ++windows;
+        if (!offers) {
+            return {};
+        }
         return std::span(memory).first(std::min<uint64_t>(length, memory.size()));
     }
     bool raise_msi(unsigned) override {
@@ -56,6 +59,7 @@ public:
     }
 
     std::array<std::byte, 64> memory{};
+    bool offers = true;  // DMA maps
     int windows = 0;
     int interrupts = 0;
     bool listens = true;  // MSI is set up

@@ -107,9 +107,6 @@ int DmaMap::unmap(const vfio_user::DmaUnmap& request) {
             return EINVAL;
         }
     }
-    if (begin == end) {
-        return ENOENT;
-    }
     for (auto it = begin; it != end; ++it) {
         release(*it);
     }

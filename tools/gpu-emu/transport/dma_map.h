@@ -31,8 +31,8 @@ public:
     /// ENOSPC beyond max_dma_maps, and beyond max_mapped_bytes of all files together.
     int map(const vfio_user::DmaMapRequest& request, int fd);
 
-    /// Removes all maps that lie in the range; one that lies only partly in it is an error and
-    /// nothing is removed.
+    /// Removes all maps that lie in the range, none is fine, too: QEMU ends all that an IOMMU may
+    /// have mapped by ranges. One that lies only partly in it is an error and nothing is removed.
     int unmap(const vfio_user::DmaUnmap& request);
 
     void clear();

@@ -164,7 +164,8 @@ TEST(DmaMap, UnmapTakesWholeMapsOnly) {
     EXPECT_EQ(map.count(), 4u);
     EXPECT_EQ(map.unmap(unmap_request(2 * page, 4 * page)), 0);
     EXPECT_EQ(map.count(), 2u);
-    EXPECT_EQ(map.unmap(unmap_request(2 * page, 4 * page)), ENOENT);
+    EXPECT_EQ(map.unmap(unmap_request(2 * page, 4 * page)), 0) << "nothing is there";
+    EXPECT_EQ(map.count(), 2u);
     EXPECT_EQ(map.unmap(unmap_request(2 * page, 0)), EINVAL);
     EXPECT_EQ(map.unmap(unmap_request(page, ~0ull)), EINVAL);
     EXPECT_EQ(map.unmap(unmap_request(0, page, vfio_user::dma_unmap_get_dirty_pages)), EINVAL);

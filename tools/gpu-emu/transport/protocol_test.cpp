@@ -600,7 +600,8 @@ TEST_F(ProtocolTest, BadRequestsAreAnsweredAndTheSessionGoesOn) {
     EXPECT_EQ(client.error_of(2, bytes_of(WireDmaMap{4, 3, 0, 0, 4096})), invalid);
     EXPECT_EQ(client.error_of(2, Bytes(31)), invalid);
     EXPECT_EQ(client.error_of(2, bytes_of(WireDmaMap{32, 3, 0, ~0ull - 4095, 8192})), invalid);
-    EXPECT_EQ(client.error_of(3, bytes_of(std::array<uint64_t, 3>{24, 0, 4096})), uint32_t{ENOENT});
+    EXPECT_EQ(client.error_of(3, bytes_of(std::array<uint64_t, 3>{24, 0, 4096})), 0u)
+        << "nothing is mapped there";
     EXPECT_EQ(client.read32(5, 0x200), 0u);
 }
 

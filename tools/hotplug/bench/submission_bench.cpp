@@ -32,6 +32,7 @@ hp::Result<double> measure(MachineConfig config, const SubmissionBench& bench,
     config.slots.resize(1);
     config.slots[0].gpu.trace = false;
     config.cpus = 1;
+    config.accelerator = Accelerator::tcg;
     config.count_instructions = true;
     config.extra_cmdline += " nokaslr";  // alignments count
     config.boot_deadline *= slowness;

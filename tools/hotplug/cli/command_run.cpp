@@ -90,7 +90,7 @@ RunInfo run_info(const RunOptions& options, const MachineConfig& machine) {
                      {"kernel image", machine.kernel.string()},
                      {"guest image", machine.initrd.string()},
                      {"emulator", machine.emulator.string()},
-                     {"accelerator", options.machine.accelerator}};
+                     {"accelerator", name(machine.accelerator)}};
     const std::pair<const char*, fs::path> lists[] = {
         {"QEMU", machine.qemu.packages},
         {"guest image", fs::path(machine.initrd.string() + ".packages")},
@@ -189,8 +189,8 @@ void print_plan(const RunOptions& options, const std::vector<Row>& rows) {
     machine.behind_switch = options.machine.behind_switch;
     fmt::print("each guest: kernel {}, {} of {}, {} CPUs, {} MiB, {}{}\n{}", options.machine.kernel,
                machine.gpus, machine.profile, options.machine.cpus, options.machine.memory_mib,
-               options.machine.accelerator, machine.behind_switch ? ", a PCIe switch" : "",
-               describe_plan(rows, machine));
+               options.machine.accelerator == "auto" ? "KVM or TCG" : options.machine.accelerator,
+               machine.behind_switch ? ", a PCIe switch" : "", describe_plan(rows, machine));
     std::fflush(stdout);
 }
 

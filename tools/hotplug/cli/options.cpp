@@ -12,6 +12,7 @@
 #include "hotplug/base/parts.h"
 #include "hotplug/cli/describe_options.h"
 #include "hotplug/machine/host_tools.h"
+#include "hotplug/machine/kvm_probe.h"
 #include "hotplug/report/kcidb.h"
 
 namespace hotplug {
@@ -132,8 +133,9 @@ void MachineOptions::add_to(CLI::App& app) {
     app.add_option("--emulator", emulator, "amdgpu-emu to use instead of this build's")
         ->type_name(file_type);
     app.add_option("--profile", profile, "profile of the emulated GPUs")->capture_default_str();
-    app.add_option("--accel", accelerator, "tcg or kvm")
-        ->check(CLI::IsMember({"tcg", "kvm"}))
+    app.add_option("--accel", accelerator,
+                   "auto: KVM where a guest comes up with it within seconds, else TCG")
+        ->check(CLI::IsMember({"auto", "tcg", "kvm"}))
         ->capture_default_str();
     app.add_option("--append", append, "append to the guest's kernel command line");
     app.add_option("--gpus", gpus, "GPUs in the guest")
@@ -141,6 +143,9 @@ void MachineOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_flag("--switch", behind_switch,
                  "put the GPUs behind one PCIe switch, next to a device that does DMA");
+    app.add_flag("--iommu", iommu,
+                 "let an IOMMU translate the GPUs' DMA, so that DMA to memory which the driver has "
+                 "unmapped fails the row; the kernel needs CONFIG_INTEL_IOMMU");
     app.add_option("--cpus", cpus, "the guest's CPUs")
         ->check(CLI::Range(1, 64))
         ->capture_default_str();
@@ -166,6 +171,9 @@ std::vector<std::string> MachineOptions::arguments() const {
                 "--boot-timeout", std::to_string(boot_timeout_s)});
     if (behind_switch) {
         all.push_back("--switch");
+    }
+    if (iommu) {
+        all.push_back("--iommu");
     }
     if (!append.empty()) {
         all.push_back("--append=" + append);
@@ -198,14 +206,16 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     config.extra_cmdline = append;
     config.memory_mib = memory_mib;
     config.cpus = cpus;
-    config.accelerator = accelerator == "kvm" ? Accelerator::kvm : Accelerator::tcg;
     config.slots = std::vector<SlotConfig>(gpus);
     config.behind_switch = behind_switch;
+    config.iommu = iommu;
     for (SlotConfig& slot : config.slots) {
         slot.gpu.profile = profile;
     }
     config.boot_deadline = std::chrono::seconds(boot_timeout_s);
     config.probe_deadline = std::chrono::seconds(boot_timeout_s);
+    const bool kvm = accelerator == "kvm" || (accelerator == "auto" && kvm_is_of_use(config));
+    config.accelerator = kvm ? Accelerator::kvm : Accelerator::tcg;
     return config;
 }
 

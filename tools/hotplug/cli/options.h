@@ -53,10 +53,11 @@ struct MachineOptions {
     std::string toolroot;
     std::string emulator;
     std::string profile = "mi300x";
-    std::string accelerator = "tcg";
+    std::string accelerator = "auto";
     std::string append;
     unsigned gpus = 2;
     bool behind_switch = false;
+    bool iommu = false;
     unsigned memory_mib = 3072;
     unsigned cpus = 2;
     unsigned boot_timeout_s = 180;

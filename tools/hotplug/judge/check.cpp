@@ -210,6 +210,31 @@ CheckResult check_log_clean(const KernelLogSummary& log) {
     return result;
 }
 
+CheckResult check_stray_dma(const std::vector<StrayDma>& before,
+                            const std::vector<StrayDma>& after) {
+    CheckResult result = {.check = Check::stray_dma};
+    uint64_t total = 0;
+    for (size_t slot = 0; slot < after.size(); ++slot) {
+        const StrayDma had = slot < before.size() ? before[slot] : StrayDma{};
+        const StrayDma& has = after[slot];
+        if (has.count == had.count) {
+            continue;
+        }
+        total += has.count - had.count;
+        fail_with(result, fmt::format("the GPU in slot {} went {} times to where nothing was "
+                                      "mapped for it",
+                                      slot, has.count - had.count));
+        for (size_t i = had.first.size();
+             i < std::min(had.first.size() + accesses_shown, has.first.size()); ++i) {
+            const StrayDma::First& dma = has.first[i];
+            result.evidence.push_back(
+                fmt::format("{} of {} bytes at {:#x}", dma.kind, dma.length, dma.address));
+        }
+    }
+    result.value = total == 0 ? "none" : std::to_string(total);
+    return result;
+}
+
 CheckResult check_no_leak(std::vector<std::string> leaks) {
     CheckResult result = {.check = Check::no_leak};
     result.passed = leaks.empty();

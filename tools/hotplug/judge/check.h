@@ -25,6 +25,9 @@ CheckResult check_clients_released(const std::vector<Episode>& episodes, const L
 CheckResult check_no_access(const std::vector<Episode>& episodes, const Limits& limits);
 CheckResult check_replug(const std::vector<Episode>& episodes, const Limits& limits);
 CheckResult check_log_clean(const KernelLogSummary& log);
+/// Of the row: by slot, up to its beginning and up to its end.
+CheckResult check_stray_dma(const std::vector<StrayDma>& before,
+                            const std::vector<StrayDma>& after);
 /// Each of `leaks` is one line of evidence.
 CheckResult check_no_leak(std::vector<std::string> leaks);
 /// `failure`: the step that could not be done; empty: all were.

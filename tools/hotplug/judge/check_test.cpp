@@ -78,6 +78,24 @@ TEST(CheckRemoved, TooLateStuckOrRefusedFails) {
     EXPECT_EQ(check_removed(refused, {}).evidence[0], "refused: No such device");
 }
 
+TEST(CheckStrayDma, TellsOfTheRowsOwn) {
+    const auto first = [](uint64_t address) {
+        return StrayDma::First{.time = {}, .kind = "dma_write", .address = address, .length = 8};
+    };
+    const std::vector<StrayDma> before = {{}, {.count = 1, .first = {first(0x1000)}}};
+    EXPECT_TRUE(check_stray_dma({}, {{}, {}}).passed);
+    EXPECT_TRUE(check_stray_dma(before, before).passed);
+    EXPECT_EQ(check_stray_dma(before, before).value, "none");
+    const CheckResult failed =
+        check_stray_dma(before, {{}, {.count = 3, .first = {first(0x1000), first(0x2000)}}});
+    EXPECT_FALSE(failed.passed);
+    EXPECT_EQ(failed.value, "2");
+    EXPECT_EQ(failed.evidence,
+              (std::vector<std::string>{
+                  "the GPU in slot 1 went 2 times to where nothing was mapped for it",
+                  "dma_write of 8 bytes at 0x2000"}));
+}
+
 TEST(CheckClients, NoneIsFineHeldAndLateAreNot) {
     auto none = episode();
     none[0].clients.clear();

@@ -41,6 +41,19 @@ LateAccess parse_late_access(const json& value) {
     return access;
 }
 
+StrayDma parse_stray_dma(const json& value) {
+    StrayDma stray;
+    stray.count = value.at("count").get<uint64_t>();
+    for (const json& dma : value.at("first")) {
+        stray.first.push_back({.time = Deadline::Clock::time_point(std::chrono::microseconds(
+                                   dma.at("monotonic_us").get<int64_t>())),
+                               .kind = dma.at("kind").get<std::string>(),
+                               .address = dma.at("address").get<uint64_t>(),
+                               .length = dma.at("length").get<uint64_t>()});
+    }
+    return stray;
+}
+
 EmulatorCounters parse_counters(const json& answer) {
     EmulatorCounters counters;
     counters.total = parse_counts(answer.at("total"));
@@ -48,6 +61,7 @@ EmulatorCounters parse_counters(const json& answer) {
     for (const json& access : answer.at("first_after_loss")) {
         counters.first_after_loss.push_back(parse_late_access(access));
     }
+    counters.stray_dma = parse_stray_dma(answer.at("stray_dma"));
     return counters;
 }
 

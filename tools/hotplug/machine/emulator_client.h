@@ -35,6 +35,7 @@ struct EmulatorCounters {
     AccessCounts total;
     AccessCounts after_loss;
     std::vector<LateAccess> first_after_loss;
+    StrayDma stray_dma;  // since the process began
 };
 
 class EmulatorClient {

@@ -228,6 +228,11 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
     }
     config_.gpu.device_id = replacement.device_id ? replacement.device_id : config_.gpu.device_id;
     config_.gpu.vram_mib = replacement.vram_mib ? replacement.vram_mib : config_.gpu.vram_mib;
+    auto stray = stray_dma();
+    if (!stray) {
+        return tl::unexpected(stray.error());
+    }
+    stray_dma_before_ = std::move(*stray);
     // The old board's process ends before the new one's begins.
     if (auto stopped = gpu_->stop(); !stopped) {
         return stopped;
@@ -278,6 +283,19 @@ hp::Result<void> GpuSlot::reset_counters() {
         }
     }
     return {};
+}
+
+hp::Result<StrayDma> GpuSlot::stray_dma() {
+    if (!has_gpu()) {
+        return StrayDma{};
+    }
+    return gpu_->control().counters().map([this](EmulatorCounters counters) {
+        StrayDma all = stray_dma_before_;
+        all.count += counters.stray_dma.count;
+        all.first.insert(all.first.end(), counters.stray_dma.first.begin(),
+                         counters.stray_dma.first.end());
+        return all;
+    });
 }
 
 hp::Result<uint64_t> GpuSlot::accesses() {

@@ -103,6 +103,8 @@ public:
     /// Starts a new count: the accesses up to now are not those after the coming loss.
     hp::Result<void> reset_counters();
     hp::Result<AbsentAccesses> absent_accesses();
+    /// Of all boards that the slot has held since the machine started; none in a slot without GPU.
+    hp::Result<StrayDma> stray_dma();
     /// All accesses to the GPU's BARs since then, before the loss and after it.
     hp::Result<uint64_t> accesses();
 
@@ -118,6 +120,7 @@ private:
     unsigned generation_ = 0;
     bool plugged_ = false;
     std::optional<SecondFunction> second_function_;
+    StrayDma stray_dma_before_;  // of the boards before this one
     QmpClient* qmp_ = nullptr;
     std::unique_ptr<EmulatorProcess> gpu_;
     std::unique_ptr<EmulatorProcess> hole_;

@@ -56,6 +56,11 @@ hp::Result<void> check_config(const MachineConfig& config) {
         return hp::fail(fmt::format("{} MiB of memory asked for, {} is the least",
                                     config.memory_mib, least_memory_mib));
     }
+    if (config.iommu && config.behind_switch) {
+        return hp::fail(
+            "--iommu and --switch do not go together: GPUs behind a switch would reach each other "
+            "by addresses that no IOMMU has translated");
+    }
     if (auto fits = check_memory(config); !fits) {
         return fits;
     }
@@ -102,6 +107,10 @@ std::chrono::milliseconds since(Deadline::Clock::time_point start) {
 }
 
 }  // namespace
+
+const char* name(Accelerator accelerator) {
+    return accelerator == Accelerator::kvm ? "kvm" : "tcg";
+}
 
 hp::Result<std::unique_ptr<Machine>> Machine::start(MachineConfig config) {
     if (auto good = check_config(config); !good) {

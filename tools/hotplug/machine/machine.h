@@ -25,6 +25,8 @@
 namespace hotplug {
 
 enum class Accelerator { tcg, kvm };
+/// As QEMU and --accel call it.
+const char* name(Accelerator accelerator);
 
 struct MachineConfig {
     std::filesystem::path kernel;  // bzImage
@@ -39,6 +41,9 @@ struct MachineConfig {
     std::vector<SlotConfig> slots = std::vector<SlotConfig>(2);
     /// All slots are behind one PCIe switch, with QEMU's edu beside them: see pcie_switch.h.
     bool behind_switch = false;
+    /// An IOMMU translates what the GPUs do: each mapping of the driver is one of theirs, and ends
+    /// with it. The kernel has to have Intel's driver.
+    bool iommu = false;
     /// The largest board of a profile or a replug: the black holes are made to cover it.
     uint64_t largest_vram_mib = 4096;
     /// The guest's init loads amdgpu, after the agent is up.

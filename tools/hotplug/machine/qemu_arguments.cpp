@@ -24,6 +24,9 @@ std::string kernel_command_line(const MachineConfig& config) {
     if (config.load_driver) {
         line += " hp.modprobe=amdgpu";
     }
+    if (config.iommu) {
+        line += " intel_iommu=on";
+    }
     if (!config.extra_cmdline.empty()) {
         line += " " + config.extra_cmdline;
     }
@@ -86,13 +89,21 @@ std::vector<std::string> qemu_arguments(const MachineConfig& config,
         fmt::format("unix:{},server=on,wait=off", (sockets / "qtest").string()),
         "-qtest-log",
         "none",
-        "-device",
-        "virtio-serial-pci,id=serial,bus=pcie.0,addr=0x3",
-        "-chardev",
-        server_socket("socket,id=agent,", sockets / "agent"),
-        "-device",
-        "virtserialport,bus=serial.0,chardev=agent,name=org.amdgpu-hotplug.agent",
     };
+    if (config.iommu) {
+        // Before the devices that it translates. Caching mode: the guest tells of each new mapping,
+        // and unmaps at once, or QEMU could not pass its mappings on to a vfio-user device.
+        arguments.insert(arguments.end(), {"-device", "intel-iommu,caching-mode=on,intremap=off"});
+    }
+    arguments.insert(arguments.end(),
+                     {
+                         "-device",
+                         "virtio-serial-pci,id=serial,bus=pcie.0,addr=0x3",
+                         "-chardev",
+                         server_socket("socket,id=agent,", sockets / "agent"),
+                         "-device",
+                         "virtserialport,bus=serial.0,chardev=agent,name=org.amdgpu-hotplug.agent",
+                     });
     if (config.count_instructions) {
         arguments.insert(arguments.end(), {"-icount", "shift=0"});
     }

@@ -60,6 +60,18 @@ TEST(QemuArgumentsTest, InstructionsAreCountedInOneThread) {
     EXPECT_EQ(value_of(arguments, "-accel"), "tcg,thread=single");
 }
 
+TEST(QemuArgumentsTest, TheIommuComesBeforeWhatItTranslates) {
+    MachineConfig config;
+    const std::string iommu = "intel-iommu,caching-mode=on,intremap=off";
+    EXPECT_FALSE(has(qemu_arguments(config, "/s", {}), iommu));
+    EXPECT_EQ(value_of(qemu_arguments(config, "/s", {}), "-append").find("iommu"),
+              std::string::npos);
+    config.iommu = true;
+    const auto arguments = qemu_arguments(config, "/s", {"gpu"});
+    EXPECT_EQ(value_of(arguments, "-device"), iommu) << "the first of them";
+    EXPECT_NE(value_of(arguments, "-append").find(" intel_iommu=on"), std::string::npos);
+}
+
 TEST(QemuArgumentsTest, NvmeControlHasADisk) {
     MachineConfig config;
     config.slots[1].device = SlotDevice::nvme;

@@ -83,6 +83,11 @@ void note_unjudged(const GuestFacts& facts, Integrity& integrity) {
             }
         }
     }
+    if (!facts.translates_dma) {
+        integrity.add(
+            IntegrityKind::not_judged,
+            "no IOMMU (--iommu): DMA to memory that the driver has unmapped is not found");
+    }
     if (!facts.counts_slabs && !facts.options.contains(kmemleak_option)) {
         integrity.add(IntegrityKind::leaks_unseen,
                       fmt::format("neither /proc/slabinfo nor {}", kmemleak_option));

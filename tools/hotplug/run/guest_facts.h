@@ -22,8 +22,9 @@ struct GuestFacts {
     std::vector<std::string> image_lacks;  ///< what could not be put into it, with the reasons
     std::string profile;                   ///< of the emulated GPUs
     size_t gpus = 0;
-    bool behind_switch = false;  ///< see pcie_switch.h
-    bool counts_slabs = false;   ///< it has /proc/slabinfo
+    bool behind_switch = false;   ///< see pcie_switch.h
+    bool translates_dma = false;  ///< by an IOMMU, for each GPU: see checks.md
+    bool counts_slabs = false;    ///< it has /proc/slabinfo
 
     /// Which list of expected failures holds: a kernel with KASAN ("debug") finds what one without
     /// ("fast") does not. "unknown" when nobody knows the options.

@@ -45,6 +45,7 @@ GuestFacts full() {
                      "CONFIG_DMA_API_DEBUG", "CONFIG_DETECT_HUNG_TASK"};
     facts.options_from = "/proc/config.gz";
     facts.counts_slabs = true;
+    facts.translates_dma = true;
     return facts;
 }
 
@@ -57,6 +58,15 @@ Integrity noted(const GuestFacts& facts) {
 TEST(GuestFacts, KernelWithEveryDetectorLeavesNothingToSay) {
     EXPECT_TRUE(noted(full()).entries().empty());
     EXPECT_EQ(full().flavour(), "debug");
+}
+
+TEST(GuestFacts, AMachineWithoutAnIommuIsSaid) {
+    GuestFacts facts = full();
+    facts.translates_dma = false;
+    const Integrity integrity = noted(facts);
+    ASSERT_EQ(integrity.entries().size(), 1U);
+    EXPECT_EQ(integrity.entries()[0].kind, IntegrityKind::not_judged);
+    EXPECT_TRUE(integrity.sound());
 }
 
 TEST(GuestFacts, DetectorThatIsMissingIsSaid) {

@@ -25,12 +25,21 @@ constexpr const char* options_command =
     "[ ! -e /proc/config.gz ] || zcat /proc/config.gz | sed -n 's/=[ym]$//p'";
 // Files of /proc say that they are empty: only to read one tells.
 constexpr const char* slabs_command = "read -r line </proc/slabinfo";
+/// "DMA" or "DMA-FQ" for each GPU whose DMA an IOMMU translates.
+constexpr const char* domains_command =
+    "for gpu in /sys/bus/pci/drivers/amdgpu/0*; do cat $gpu/iommu_group/type; done 2>&1";
 constexpr const char* dropped_command =
     "[ ! -e /etc/image-incomplete ] || cat /etc/image-incomplete";
 
 std::set<std::string> words_in(const std::string& text) {
     std::istringstream in(text);
     return {std::istream_iterator<std::string>(in), {}};
+}
+
+/// `domains`: a line for each GPU.
+bool translates_dma(const std::string& domains) {
+    return !domains.empty() && domains.find("No such file") == std::string::npos &&
+           domains.find("identity") == std::string::npos;
 }
 
 std::vector<std::string> lines_in(const std::string& text) {
@@ -61,7 +70,8 @@ hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Mach
     const auto slabs = ask({"sh", "-c", slabs_command});
     const auto dropped = ask({"sh", "-c", dropped_command});
     const auto programs = ask({"ls", "/usr/bin"});
-    for (const auto* answer : {&options, &slabs, &dropped, &programs}) {
+    const auto domains = ask({"sh", "-c", domains_command});
+    for (const auto* answer : {&options, &slabs, &dropped, &programs, &domains}) {
         if (!*answer) {
             return tl::unexpected(answer->error());
         }
@@ -78,6 +88,7 @@ hp::Result<std::unique_ptr<Testbed>> MachineTestbed::create(std::unique_ptr<Mach
     bed->facts_.image_lacks = lines_in(dropped->out);
     bed->facts_.programs = words_in(programs->out);
     bed->facts_.behind_switch = guest.config().behind_switch;
+    bed->facts_.translates_dma = translates_dma(domains->out);
     bed->facts_.gpus = 0;
     for (size_t slot = 0; slot < guest.slot_count(); ++slot) {
         if (guest.slot(slot).has_gpu()) {
@@ -137,6 +148,18 @@ hp::Result<uint64_t> MachineTestbed::mutations(size_t slot) {
 
 hp::Result<AbsentAccesses> MachineTestbed::absent_accesses(size_t slot) {
     return machine_->slot(slot).absent_accesses();
+}
+
+hp::Result<std::vector<StrayDma>> MachineTestbed::stray_dma() {
+    std::vector<StrayDma> by_slot;
+    for (size_t slot = 0; slot < machine_->slot_count(); ++slot) {
+        auto stray = machine_->slot(slot).stray_dma();
+        if (!stray) {
+            return tl::unexpected(machine_->explain(stray.error()));
+        }
+        by_slot.push_back(std::move(*stray));
+    }
+    return by_slot;
 }
 
 hp::Result<JobId> MachineTestbed::spawn(const std::string& name,

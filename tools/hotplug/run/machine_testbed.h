@@ -30,6 +30,7 @@ public:
     hp::Result<nlohmann::json> emulate(size_t slot, const nlohmann::json& request) override;
     hp::Result<uint64_t> mutations(size_t slot) override;
     hp::Result<AbsentAccesses> absent_accesses(size_t slot) override;
+    hp::Result<std::vector<StrayDma>> stray_dma() override;
     hp::Result<JobId> spawn(const std::string& name, const std::vector<std::string>& argv) override;
     hp::Result<void> signal(JobId job, int signal) override;
     hp::Result<void> job_input(JobId job, const std::string& line) override;

@@ -52,6 +52,7 @@ void RowJudge::judge_end() {
     }
     merge_result(state_.result.checks, judge_now(Check::log_clean));
     merge_result(state_.result.checks, judge_now(Check::error_lines));
+    merge_result(state_.result.checks, judge_now(Check::stray_dma));
     merge_result(state_.result.checks, std::move(leak));
 }
 
@@ -87,6 +88,7 @@ CheckResult RowJudge::judge_now(Check check) {
             }
             return check_error_lines(state_.result.kernel_log, episodes, may_log);
         }
+        case Check::stray_dma: return judge_stray_dma();
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }
     return not_reached(check);
@@ -157,11 +159,28 @@ CheckResult RowJudge::judge_kfd() {
     const auto opened = state_.bed.run({"sh", "-c", open_command("/dev/kfd")}, open_deadline);
     result.passed = opened && opened->status == 0 && !opened->timed_out;
     if (!result.passed) {
+        // Up to 6.12 KFD stays locked after a removal: each row that follows would fail for it.
+        state_.mark_unfit("/dev/kfd cannot be opened");
         result.value = "no";
         result.evidence.push_back("open of /dev/kfd: " +
                                   (opened ? output_of(*opened) : opened.error().message));
     }
     return result;
+}
+
+/// Who believes a device that lies may send it anywhere.
+CheckResult RowJudge::judge_stray_dma() {
+    if (!state_.hostile.empty()) {
+        return {.check = Check::stray_dma, .value = "it lied"};
+    }
+    const auto after = state_.bed.stray_dma();
+    if (!after) {
+        return {.check = Check::stray_dma,
+                .passed = false,
+                .value = "no answer",
+                .evidence = {after.error().message}};
+    }
+    return check_stray_dma(state_.stray_before, *after);
 }
 
 std::vector<std::string> RowJudge::find_row_leaks() {

@@ -33,6 +33,7 @@ private:
     CheckResult judge_bystander();
     std::vector<std::string> find_evictions();
     CheckResult judge_kfd();
+    CheckResult judge_stray_dma();
     std::vector<std::string> find_row_leaks();
     bool kmemleak_is_due() const;
 

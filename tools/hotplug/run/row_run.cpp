@@ -51,6 +51,11 @@ hp::Result<void> RowRun::begin() {
         return tl::unexpected(state.error());
     }
     state_.before = std::move(*state);
+    auto stray = state_.bed.stray_dma();
+    if (!stray) {
+        return tl::unexpected(stray.error());
+    }
+    state_.stray_before = std::move(*stray);
     if (auto found = state_.find_target(state_.victim); !found) {
         return found;
     }

@@ -50,9 +50,10 @@ struct RowState {
     Target victim;
     Target bystander;
     GpuTarget victim_at_start;
-    GuestState before;       ///< the row
-    GuestState before_loss;  ///< the last one
-    size_t log_from = 0;     ///< the row's first line of the kernel log
+    GuestState before;                   ///< the row
+    GuestState before_loss;              ///< the last one
+    std::vector<StrayDma> stray_before;  ///< the row
+    size_t log_from = 0;                 ///< the row's first line of the kernel log
     std::vector<GuestClient> clients;
     /// What those said that a step has stopped since, as GuestClient::troubles() has it.
     std::multimap<std::string, std::vector<std::string>> stopped_bystanders;

@@ -39,7 +39,8 @@ struct Flaws {
     bool bind_refused = false;
     bool job_fails = false;
     uint64_t accesses = 0;
-    std::string complaint;  ///< printed by the kernel at the loss
+    uint64_t stray_dma = 0;  ///< more of the bystander's at each question
+    std::string complaint;   ///< printed by the kernel at the loss
     bool node_leaks = false;
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
     bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
@@ -256,6 +257,12 @@ public:
         accesses.black_hole = flaws_.accesses;
         return accesses;
     }
+    hp::Result<std::vector<StrayDma>> stray_dma() override {
+        // As many at each question as there were at it.
+        std::vector<StrayDma> by_slot(2);
+        by_slot[1].count = flaws_.stray_dma * ++asked_for_stray_dma_;
+        return by_slot;
+    }
 
     hp::Result<JobId> spawn(const std::string& name,
                             const std::vector<std::string>& argv) override {
@@ -349,6 +356,7 @@ private:
     std::map<size_t, bool> lost_;
     bool lost_once_ = false;
     unsigned losses_ = 0;
+    uint64_t asked_for_stray_dma_ = 0;
     std::map<JobId, FakeJob> jobs_;
     JobId last_job_ = 0;
     std::optional<std::pair<Deadline::Clock::time_point, std::string>> later_;
@@ -452,7 +460,7 @@ TEST_F(RunnerTest, GoodDriverPassesEveryCheck) {
     const RowResult row = run_one();
     EXPECT_EQ(row.outcome, Outcome::pass);
     EXPECT_EQ(failures(row), Checks{});
-    EXPECT_EQ(row.checks.size(), 10U);
+    EXPECT_EQ(row.checks.size(), 11U);
     EXPECT_EQ(row.find(Check::removed)->value, "0.9 s");
     EXPECT_EQ(row.find(Check::clients_released)->value, "0.2 s");
     EXPECT_EQ(row.find(Check::bystander)->value, "alive, still for 0.0 s");
@@ -570,6 +578,7 @@ TEST_F(RunnerTest, EachFlawFailsItsOwnCheck) {
         << "since the loss, and of no other process";
     EXPECT_EQ(failing([](Flaws& f) { f.clients_stay = true; }), Checks{Check::clients_released});
     EXPECT_EQ(failing([](Flaws& f) { f.accesses = 5; }), Checks{Check::no_access});
+    EXPECT_EQ(failing([](Flaws& f) { f.stray_dma = 2; }), Checks{Check::stray_dma});
     EXPECT_EQ(failing([](Flaws& f) { f.job_fails = true; }), Checks{Check::replug});
     EXPECT_EQ(failing([](Flaws& f) { f.bind_refused = true; }), Checks{Check::replug});
     EXPECT_EQ(failing([](Flaws& f) { f.complaint = "BUG: KASAN: x in f+0x1/0x2"; }),
@@ -991,7 +1000,7 @@ TEST_F(HangTest, RunThatIsOutOfTimeMeanwhileLeavesNoMemory) {
 
 TEST_F(HangTest, GuestThatStoodStillRunsNoOtherRow) {
     script("touch $1/tasks.txt");
-    factory_.flaws.kfd_broken = true;
+    factory_.flaws.bystander_dies = true;
     EXPECT_EQ(run_with(DumpOf::hangs).unfit, "");
     EXPECT_EQ(run_with(DumpOf::failures).unfit, "its memory was dumped");
 }
@@ -1180,6 +1189,11 @@ TEST_F(RunnerTest, CheckThatFailedIsNotJudgedAgain) {
     EXPECT_EQ(opened(), 2);
     factory_.flaws.kfd_broken = true;
     EXPECT_EQ(opened(), 1);
+}
+
+TEST_F(RunnerTest, GuestWhoseKfdIsLockedIsOfNoUseToTheNextRow) {
+    factory_.flaws.kfd_broken = true;
+    EXPECT_EQ(run_one().unfit, "/dev/kfd cannot be opened");
 }
 
 TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
@@ -1626,7 +1640,7 @@ TEST_F(RunnerTest, OutputThatWasCutFailsTheRun) {
 
 TEST_F(RunnerTest, WhatTheKernelLacksIsSaidOfTheRun) {
     const RunReport report = run_rows({{&scenario_, nullptr, 0}});
-    EXPECT_EQ(report.integrity.of(IntegrityKind::not_judged).size(), 5U);
+    EXPECT_EQ(report.integrity.of(IntegrityKind::not_judged).size(), 6U);
     EXPECT_EQ(report.info.options_from, "/proc/config.gz");
 }
 

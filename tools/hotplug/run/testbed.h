@@ -50,6 +50,8 @@ public:
     /// Lies that the GPU in `slot` has told since it was made hostile.
     virtual hp::Result<uint64_t> mutations(size_t slot) = 0;
     virtual hp::Result<AbsentAccesses> absent_accesses(size_t slot) = 0;
+    /// By slot.
+    virtual hp::Result<std::vector<StrayDma>> stray_dma() = 0;
 
     virtual hp::Result<JobId> spawn(const std::string& name,
                                     const std::vector<std::string>& argv) = 0;

@@ -36,6 +36,7 @@ enum class CheckUse {
     check(steps,            "steps",            implicit, row)      \
     check(log_clean,        "kernel log",       implicit, row)      \
     check(error_lines,      "error lines",      implicit, row)      \
+    check(stray_dma,        "stray DMA",        implicit, row)      \
     check(no_leak,          "leaks",            implicit, guest)
 // clang-format on
 

@@ -50,6 +50,18 @@ struct AbsentAccesses {
     uint64_t total() const { return server + black_hole; }
 };
 
+/// DMA of a GPU to where nothing was mapped for it: an IOMMU refuses it.
+struct StrayDma {
+    struct First {
+        std::chrono::steady_clock::time_point time;
+        std::string kind;  // "dma_write"
+        uint64_t address = 0;
+        uint64_t length = 0;
+    };
+    uint64_t count = 0;
+    std::vector<First> first;  // in order of time; the emulator remembers a few
+};
+
 /// How the GPU vanished, as the event tells it.
 struct Vanishing {
     /// Since `vanish_after` was asked for: accesses, and digests of their sequence (protocols.md).

@@ -15,6 +15,7 @@
 #include <linux/completion.h>
 #include <linux/debugfs.h>
 #include <linux/delay.h>
+#include <linux/dma-mapping.h>
 #include <linux/err.h>
 #include <linux/io.h>
 #include <linux/kstrtox.h>
@@ -72,14 +73,20 @@ static int seed_slow_bind(const char *ms)
 	return kstrtoul(ms, 10, &slow_bind_ms);
 }
 
-static int seed_map(const char *address)
+/* What comes of it has to be put */
+static struct pci_dev *find_pdev(const char *address)
 {
 	unsigned int domain, bus, device, function;
-	struct pci_dev *pdev;
 
 	if (sscanf(address, "%x:%x:%x.%x", &domain, &bus, &device, &function) != 4)
-		return -EINVAL;
-	pdev = pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(device, function));
+		return NULL;
+	return pci_get_domain_bus_and_slot(domain, bus, PCI_DEVFN(device, function));
+}
+
+static int seed_map(const char *address)
+{
+	struct pci_dev *pdev = find_pdev(address);
+
 	if (!pdev)
 		return -ENODEV;
 	mapped = ioremap(pci_resource_start(pdev, 5), PAGE_SIZE);
@@ -103,6 +110,58 @@ static int seed_read(const char *count)
 static int seed_read_at_end(const char *count)
 {
 	return kstrtouint(count, 10, &reads_at_end);
+}
+
+/*
+ * A driver that gives memory back while its GPU goes on with it: the interrupt
+ * controller, which writes its pointer there. Without an IOMMU that would be
+ * somebody's memory by then, so it is sent to where there is none.
+ */
+#define IH_RB_WPTR_ADDR_HI	((0x10a0 + 0x85) * 4)
+#define IH_RB_WPTR_ADDR_LO	((0x10a0 + 0x86) * 4)
+#define BEYOND_MEMORY		(1ULL << 46)
+
+static void __iomem *ih_page;
+static u32 wptr_hi, wptr_lo;
+
+static void write_wptr_address(u32 hi, u32 lo)
+{
+	writel(hi, ih_page + offset_in_page(IH_RB_WPTR_ADDR_HI));
+	writel(lo, ih_page + offset_in_page(IH_RB_WPTR_ADDR_LO));
+}
+
+static int seed_stray(const char *address)
+{
+	struct pci_dev *pdev = find_pdev(address);
+	dma_addr_t where;
+	void *memory;
+
+	if (!pdev)
+		return -ENODEV;
+	memory = dma_alloc_coherent(&pdev->dev, PAGE_SIZE, &where, GFP_KERNEL);
+	if (memory)
+		dma_free_coherent(&pdev->dev, PAGE_SIZE, memory, where);
+	if (!device_iommu_mapped(&pdev->dev))
+		where = BEYOND_MEMORY;
+	ih_page = ioremap(pci_resource_start(pdev, 5) +
+			  (IH_RB_WPTR_ADDR_HI & PAGE_MASK), PAGE_SIZE);
+	pci_dev_put(pdev);
+	if (!memory || !ih_page)
+		return -ENOMEM;
+	wptr_hi = readl(ih_page + offset_in_page(IH_RB_WPTR_ADDR_HI));
+	wptr_lo = readl(ih_page + offset_in_page(IH_RB_WPTR_ADDR_LO));
+	write_wptr_address(upper_32_bits(where), lower_32_bits(where));
+	return 0;
+}
+
+static int seed_stray_end(const char *unused)
+{
+	if (!ih_page)
+		return -ENXIO;
+	write_wptr_address(wptr_hi, wptr_lo);
+	iounmap(ih_page);
+	ih_page = NULL;
+	return 0;
 }
 
 /* A driver that leaks: objects of a cache of its own, which has KFD's name */
@@ -187,6 +246,8 @@ static const struct {
 	{ "map", seed_map },			/* PCI address */
 	{ "read", seed_read },			/* how often */
 	{ "read-at-end", seed_read_at_end },	/* how often */
+	{ "stray", seed_stray },		/* PCI address */
+	{ "stray-end", seed_stray_end },
 	{ "leak", seed_leak },			/* how many objects */
 	{ "minor", seed_minor },
 	{ "warning", seed_warning },

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0
+// Purpose: see kvm_probe.h.
+// Thread: see kvm_probe.h.
+#include "hotplug/machine/kvm_probe.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <fstream>
+
+#include "hotplug/base/temporary_directory.h"
+#include "hotplug/machine/host_memory.h"
+
+namespace hotplug {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// TCG needs 5 to 10 seconds on an idle host, and KVM is there to be faster.
+constexpr std::chrono::seconds boot_deadline{10};
+constexpr std::string_view of_use = "of use";
+
+std::string first_line(const fs::path& file) {
+    std::string line;
+    std::getline(std::ifstream(file), line);
+    return line;
+}
+
+/// Where scripts/lib.sh has the cache, too.
+fs::path remembered() {
+    const char* cache = std::getenv("XDG_CACHE_HOME");
+    const char* home = std::getenv("HOME");
+    const fs::path folder =
+        cache && *cache ? fs::path(cache) : fs::path(home ? home : "") / ".cache";
+    return folder / "amdgpu-hotplug/kvm";
+}
+
+}  // namespace
+
+KvmMemory::KvmMemory(fs::path file, std::string subject)
+    : file_(std::move(file)), subject_(std::move(subject)) {}
+
+hp::Result<void> KvmMemory::recall_or(const std::function<hp::Result<void>()>& ask) const {
+    std::ifstream in(file_);
+    std::string subject, answer;
+    if (std::getline(in, subject) && std::getline(in, answer) && subject == subject_) {
+        return answer == of_use ? hp::Result<void>() : hp::fail(answer);
+    }
+    hp::Result<void> asked = ask();
+    answer = asked ? of_use : asked.error().message;
+    std::replace(answer.begin(), answer.end(), '\n', ' ');
+    std::error_code error;
+    fs::create_directories(file_.parent_path(), error);
+    // Whole or not at all, whoever else asks.
+    const fs::path fresh = fmt::format("{}.{}", file_.string(), ::getpid());
+    if (std::ofstream(fresh) << subject_ << '\n' << answer << '\n') {
+        fs::rename(fresh, file_, error);
+    }
+    fs::remove(fresh, error);
+    return asked;
+}
+
+hp::Result<void> kvm_is_of_use(MachineConfig config) {
+    if (::access("/dev/kvm", R_OK | W_OK) != 0) {
+        return hp::fail("/dev/kvm cannot be opened");
+    }
+    if (auto fits = check_memory(config); !fits) {
+        return fits;  // of this moment: nothing to remember
+    }
+    const std::string subject = fmt::format("{} {}", first_line("/proc/sys/kernel/random/boot_id"),
+                                            fmt::join(config.qemu.command.argv, " "));
+    return KvmMemory(remembered(), subject).recall_or([&]() -> hp::Result<void> {
+        auto logs = TemporaryDirectory::make();
+        if (!logs) {
+            return tl::unexpected(logs.error());
+        }
+        config.accelerator = Accelerator::kvm;
+        config.slots.clear();
+        config.behind_switch = false;
+        config.load_driver = false;
+        config.boot_deadline = boot_deadline;
+        config.log_dir = logs->path();
+        return Machine::start(std::move(config)).map([](const auto&) {});
+    });
+}
+
+}  // namespace hotplug
