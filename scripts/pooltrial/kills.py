@@ -9,7 +9,7 @@ import time
 from pooltrial.lines import Gone, Refused, Trouble
 from pooltrial.pool import POOL
 
-CHECK_EVERY = 10  # kills, after which the hardware itself is asked
+PUT_RIGHT_EVERY = 10  # kills: until then what is drawn adds up
 
 
 def anything(pool, draw):
@@ -64,17 +64,19 @@ def row(pool, tell, count, seed):
             by_fate += pool.died(0)
             pool.stop(signal.SIGKILL)
             pool.patience = 10
-            if n % CHECK_EVERY == 0 or n == count:
-                pool.start()
-                pool.up()
+            pool.start()
+            pool.up()
+            if n % PUT_RIGHT_EVERY == 0 or n == count:
                 put_right(pool)
-                pool.check_hardware()
+                pool.settle()
                 put_right(pool)
                 pool.settle()
                 states = [gpu["state"] for gpu in pool.gpus().values()]
                 if len(states) != len(pool.serials) or not set(states) <= {"free", "leased"}:
                     raise Trouble(f"a GPU is lost: {states}")
-                pool.stop()
+            pool.settle()
+            pool.stop()
+            pool.check_hardware()
         except Trouble as trouble:
             raise Trouble(f"seed {seed}, kill {n}: {trouble}") from trouble
     pool.start()
