@@ -32,7 +32,7 @@ public:
         pci_.poke(port(0x19), 1, 1);       // its bus
         pci_.poke(port(0x34), 0x54, 1);    // capabilities begin there,
         pci_.poke(port(0x54), 0x0010, 2);  // with that of PCI Express
-        pci_.poke(slot_control, 0x01f1, 2);
+        pci_.poke(slot_control, switched_off, 2);
         const auto own = folder_.root() / id.folder_name();
         folder_.link((id.folder_name() + "/qmp"), qmp_.path());
         folder_.link((id.folder_name() + "/qtest"), qtest_.path());
@@ -54,6 +54,13 @@ public:
     void add(const std::string& device, const std::string& bus) {
         const std::lock_guard lock(mutex_);
         devices_[device] = bus;
+        pci_.poke(slot_control, switched_on, 2);
+    }
+    /// The guest has done with a board that was torn out.
+    void put_away() {
+        const std::lock_guard lock(mutex_);
+        devices_.clear();
+        pci_.poke(slot_control, switched_off, 2);
     }
     /// What was asked of anybody and changes something, in its order.
     std::vector<std::string> done() const {
@@ -68,11 +75,13 @@ public:
     // What the guest does.
     std::atomic<bool> answers = true;
     std::atomic<bool> lets_go = true;
+    std::atomic<bool> puts_away = true;
     std::atomic<bool> has_driver = true;
 
 private:
     using json = nlohmann::json;
     static constexpr uint64_t slot_control = hotplug::ecam_address(0, 4, 0x54 + 0x18);
+    static constexpr uint16_t switched_on = 0x01f1, switched_off = 0x07f1;
 
     void hold(const std::filesystem::path& lock) {
         const auto started = hotplug::start_detached({.argv = {"sleep", "1000"}, .environment = {}},
@@ -105,6 +114,7 @@ private:
         } else {
             if (command == "device_add") {
                 devices_[arguments.at("id")] = arguments.at("bus");
+                pci_.poke(slot_control, switched_on, 2);
             }
             done_.push_back(command);
         }
@@ -119,7 +129,11 @@ private:
                 devices_.clear();
             }
         }
-        return pci_.answer(line);
+        std::string answer = pci_.answer(line);
+        if (devices_.empty() && puts_away) {
+            pci_.poke(slot_control, switched_off, 2);
+        }
+        return answer;
     }
 
     std::string guest(const std::string& line) {
@@ -137,6 +151,7 @@ private:
             answer["elapsed_us"] = 1;
             if (lets_go) {
                 devices_.clear();
+                pci_.poke(slot_control, switched_off, 2);
             } else {
                 answer.update({{"ok", false}, {"errno", 16}, {"error", "Device busy"}});
             }

@@ -29,6 +29,7 @@ constexpr std::chrono::seconds boot_deadline{180};
 constexpr std::chrono::seconds find_deadline{10};
 constexpr std::chrono::seconds quit_grace{5};
 constexpr std::chrono::seconds agent_deadline{30};
+constexpr std::chrono::seconds slot_deadline{30};
 constexpr std::chrono::seconds probe_deadline{120};
 constexpr std::chrono::milliseconds look_interval{50};
 constexpr const char* peripherals = "/machine/peripheral";
@@ -268,6 +269,9 @@ tl::expected<std::string, StepFailure> QemuVm::plug(const EmulatedBoard& board, 
     }
     hotplug::GpuSlot& place = *slots_.at(slot);
     if (!there->contains(board.id().name())) {
+        if (auto away = wait_put_away(slot); !away) {
+            return failed(Blame::vm, away.error().message);
+        }
         bool plugged = false;
         const std::lock_guard lock(hands_);
         auto added =
@@ -291,6 +295,28 @@ tl::expected<std::string, StepFailure> QemuVm::plug(const EmulatedBoard& board, 
                        (since(begin) - added_in).count());
 }
 
+/// The guest switches a slot off at the end of a removal, a second after it has let go of the board
+/// that is torn out: what is plugged before that goes out with it.
+hp::Result<void> QemuVm::wait_put_away(unsigned slot) {
+    const Deadline deadline = Deadline::after(slot_deadline);
+    while (true) {
+        const auto off = [&] {
+            const std::lock_guard lock(hands_);
+            return slots_.at(slot)->port().powered_off();
+        }();
+        if (!off) {
+            return tl::unexpected(off.error());
+        }
+        if (*off) {
+            return {};
+        }
+        if (deadline.expired()) {
+            return hp::fail(deadline.missed("the guest to switch the slot off"));
+        }
+        deadline.pause(look_interval);
+    }
+}
+
 tl::expected<void, StepFailure> QemuVm::wait_ready(const EmulatedBoard& board, unsigned slot,
                                                    hotplug::AgentClient& agent) {
     const Deadline deadline = Deadline::after(probe_deadline);
@@ -311,6 +337,12 @@ tl::expected<void, StepFailure> QemuVm::wait_ready(const EmulatedBoard& board, u
         }
         if (auto failure = board.failure()) {
             return failed(Blame::board, *failure);
+        }
+        // A daemon that died while it plugged the board has left the button pressed; and a guest
+        // may do what it likes.
+        if (auto there = boards(); !there || !there->contains(board.id().name())) {
+            return failed(Blame::vm,
+                          there ? "the guest has switched the slot off" : there.error().message);
         }
         if (deadline.expired()) {
             return failed(Blame::board,

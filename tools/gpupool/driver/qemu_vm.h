@@ -67,6 +67,7 @@ private:
     QemuVm(std::filesystem::path folder, Id id) : folder_(std::move(folder)), id_(std::move(id)) {}
     hp::Result<void> connect(unsigned slots, hotplug::Deadline deadline);
     hp::Result<std::shared_ptr<hotplug::AgentClient>> agent(hotplug::Deadline deadline);
+    hp::Result<void> wait_put_away(unsigned slot);
     tl::expected<void, StepFailure> wait_ready(const EmulatedBoard& board, unsigned slot,
                                                hotplug::AgentClient& agent);
     hp::Result<void> wait_gone(const std::string& board, hotplug::Deadline deadline);

@@ -6,6 +6,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "gpupool/driver/fake_vm_for_test.h"
 #include "lib/temp_tree.h"
 
@@ -135,6 +138,35 @@ TEST_F(RunningVmTest, ABoardThatTheGuestKeepsIsTornOut) {
     ASSERT_TRUE(vm_->tear_out(name_, 0));
     EXPECT_EQ(fake_.done().back(), "writew 0xb002006c");
     EXPECT_TRUE(boards().empty());
+}
+
+TEST_F(RunningVmTest, ASlotIsUsedAgainOnceTheGuestHasPutItAway) {
+    fake_.add(BoardId{.serial = 0xe02, .epoch = 1}.name(), "rp0");
+    fake_.puts_away = false;
+    ASSERT_TRUE(vm_->tear_out(BoardId{.serial = 0xe02, .epoch = 1}.name(), 0));
+    bool too_early = false;
+    std::jthread guest([&] {
+        hotplug::Deadline::after(300ms).pause(300ms);
+        too_early = std::ranges::count(fake_.done(), "device_add") != 0;
+        fake_.puts_away = true;
+        fake_.put_away();
+    });
+    const auto plugged = vm_->plug(*board_, 0);
+    guest.join();
+    EXPECT_TRUE(plugged) << plugged.error().message;
+    EXPECT_FALSE(too_early) << "the guest's last write to the slot takes it out again";
+}
+
+TEST_F(RunningVmTest, ABoardThatTheGuestPutsOutAgainIsNotToBlame) {
+    fake_.has_driver = false;
+    std::jthread guest([&] {
+        hotplug::Deadline::after(300ms).pause(300ms);
+        fake_.put_away();
+    });
+    const auto plugged = vm_->plug(*board_, 0);
+    ASSERT_FALSE(plugged);
+    EXPECT_EQ(plugged.error().blame, Blame::vm) << "it is tried again";
+    EXPECT_EQ(plugged.error().message, "the guest has switched the slot off");
 }
 
 TEST_F(RunningVmTest, AnAgentThatIsSilentIsNotWaitedForForEver) {
