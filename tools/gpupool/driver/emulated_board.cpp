@@ -130,6 +130,13 @@ std::vector<BoardId> EmulatedBoard::all(const Environment& environment) {
     return found;
 }
 
+hp::Result<void> EmulatedBoard::go_dark(const Environment& environment, BoardId id) {
+    return hotplug::EmulatorClient::connect(
+               hotplug::emulator_control_socket(spec_of(environment, id)),
+               "the emulator " + id.name(), Deadline::after(end_grace))
+        .and_then([](const auto& control) { return control->vanish(); });
+}
+
 hp::Result<void> EmulatedBoard::power_off(const Environment& environment, BoardId id) {
     const fs::path lock = lock_of(environment, id);
     if (hotplug::detached_process(lock)) {

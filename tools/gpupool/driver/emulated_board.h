@@ -45,6 +45,9 @@ public:
                                                            BoardId id);
     /// All that have power.
     static std::vector<BoardId> all(const Environment& environment);
+    /// Its registers are ones from now on, as those of a board without power. Fails when it has no
+    /// emulator any more, which comes to the same.
+    static hp::Result<void> go_dark(const Environment& environment, BoardId id);
     /// Takes it away, if it has any.
     static hp::Result<void> power_off(const Environment& environment, BoardId id);
 

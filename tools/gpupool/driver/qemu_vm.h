@@ -60,6 +60,8 @@ public:
     tl::expected<std::string, StepFailure> plug(const EmulatedBoard& board, unsigned slot);
     /// Has the guest power the slot off.
     hp::Result<void> unplug(const std::string& board, unsigned slot, std::chrono::seconds patience);
+    /// Until QEMU has let go of it.
+    hp::Result<void> wait_gone(const std::string& board, hotplug::Deadline deadline);
     /// Without a word to the guest.
     hp::Result<void> tear_out(const std::string& board, unsigned slot);
 
@@ -70,7 +72,6 @@ private:
     hp::Result<void> wait_put_away(unsigned slot);
     tl::expected<void, StepFailure> wait_ready(const EmulatedBoard& board, unsigned slot,
                                                hotplug::AgentClient& agent);
-    hp::Result<void> wait_gone(const std::string& board, hotplug::Deadline deadline);
 
     std::filesystem::path folder_;  // its own
     Id id_;
