@@ -181,6 +181,7 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
         return answer;
     });
     vm.set_tlb_use(options.tlb);
+    vm.set_tlb_before_context(profile.opposites.has(Opposite::tlb_before_context));
     make_blocks_of_dies();
     config.set_bar(vram_bar, profile.vram_bytes, true, true);
     config.set_bar(doorbell_bar, profile.doorbell_bar_bytes, true, true);
@@ -280,7 +281,9 @@ void Gpu::Impl::reset(ResetKind kind) {
     if (std::exchange(awaits_reset, false)) {
         reset_timer.cancel();
     }
-    if (kind == ResetKind::mode1) {
+    const Opposites& opposites = profile.opposites;
+    if ((kind == ResetKind::mode1 && !opposites.has(Opposite::mode1_keeps_config)) ||
+        (kind == ResetKind::host && opposites.has(Opposite::vf_reset_as_flr))) {
         config.reset();
     }
     registers.clear();
@@ -302,7 +305,7 @@ void Gpu::Impl::reset(ResetKind kind) {
 /// for failed. Assumed: when it begins. Here that is once the answer was read, or after as long as
 /// the reset takes.
 void Gpu::Impl::ask_for_mode1_reset() {
-    if (options.loop == nullptr) {
+    if (options.loop == nullptr || profile.opposites.has(Opposite::mode1_at_once)) {
         pending_reset = ResetKind::mode1;
         return;
     }
@@ -340,7 +343,7 @@ void Gpu::Impl::run_pending_resets() {
                                          : kind == ResetKind::mode1 ? "mode1"
                                                                     : "host"}});
         reset(kind);
-        if (kind != ResetKind::host) {
+        if (kind != ResetKind::host || profile.opposites.has(Opposite::vf_reset_as_flr)) {
             go_away_for(options.reset_time);
         }
         if (!told) {
@@ -353,7 +356,12 @@ void Gpu::Impl::run_pending_resets() {
         hp::log::info("reset", {{"kind", "mode2"}});
         pending_sdma_reset = pending_vcn_reset = 0;
         engines.reset();
-        vm.invalidate_all();
+        if (!profile.opposites.has(Opposite::mode2_keeps_translations)) {
+            vm.invalidate_all();
+        }
+        if (profile.opposites.has(Opposite::mode2_loses_config)) {
+            config.reset();
+        }
     } else if (const uint32_t instances = std::exchange(pending_sdma_reset, 0); instances != 0) {
         hp::log::info("reset", {{"kind", "sdma"}, {"instances", instances}});
         engines.reset_sdma(instances);

@@ -76,6 +76,14 @@ Profile chosen_profile(const EmulatorOptions& options) {
         profile.serial = *serial;
         profile.product.serial = fmt::format("{:016X}", *serial);
     }
+    for (const std::string& name : options.opposites) {
+        const auto opposite = parse_opposite(name);
+        if (!opposite) {
+            throw std::runtime_error("--opposite: there is no '" + name +
+                                     "'; --list-opposites names them");
+        }
+        profile.opposites.add(*opposite);
+    }
     seat(profile, options);
     return profile;
 }
@@ -102,6 +110,10 @@ void declare(CLI::App& app, EmulatorOptions& options) {
            "walks the tables")
         ->check(CLI::IsMember({"on", "checked", "off"}))
         ->capture_default_str();
+    app.add_option("--opposite", options.opposites,
+                   "do the opposite of what the model assumes of the hardware, see "
+                   "--list-opposites; may be repeated")
+        ->allow_extra_args(false);
     app.add_option("--device-id", options.device_id, "PCI device id instead of the profile's");
     app.add_option(
         "--serial", options.serial,
@@ -128,6 +140,8 @@ void declare(CLI::App& app, EmulatorOptions& options) {
     app.add_flag("--die-with-parent", options.die_with_parent,
                  "exit when the parent process exits");
     app.add_flag("--list-profiles", options.list_profiles, "list the profiles and exit");
+    app.add_flag("--list-opposites", options.list_opposites,
+                 "list what --opposite knows, and exit");
 }
 
 Board::Options board_options(const EmulatorOptions& options) {

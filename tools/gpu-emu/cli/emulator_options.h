@@ -23,6 +23,7 @@ struct EmulatorOptions {
     std::string log = "info";
     std::string vram_bar = "mapped";
     std::string tlb = "on";
+    std::vector<std::string> opposites;
     std::optional<uint64_t> vram_mib;
     std::optional<uint16_t> device_id;
     std::string serial;  // empty: none
@@ -32,6 +33,7 @@ struct EmulatorOptions {
     bool black_hole = false;
     bool die_with_parent = false;
     bool list_profiles = false;
+    bool list_opposites = false;
 };
 
 /// Says to `app` what fills `options`, which outlives the parsing.

@@ -33,6 +33,12 @@ void list_profiles() {
     }
 }
 
+void list_opposites() {
+    for (const gpuemu::OppositeInfo& opposite : gpuemu::all_opposites()) {
+        std::cout << opposite.name << "\t" << opposite.description << "\n";
+    }
+}
+
 void run(const gpuemu::EmulatorOptions& options) {
     hp::EventLoop loop;
     const auto signals = loop.on_signals({SIGTERM, SIGINT}, [&](int) { loop.stop(); });
@@ -58,6 +64,10 @@ int main(int argc, char** argv) {
     try {
         if (options.list_profiles) {
             list_profiles();
+            return 0;
+        }
+        if (options.list_opposites) {
+            list_opposites();
             return 0;
         }
         hp::log::set_up("amdgpu-emu", options.log);

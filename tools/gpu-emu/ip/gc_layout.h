@@ -19,6 +19,7 @@ struct GcLayout {
     bool graphics_ring;  // there is a micro engine (ME0) with queues of its own
     Reg GRBM_GFX_CNTL;
     Reg CP_MQD_BASE_ADDR;  // the first of the HQD window
+    Reg CP_MEC_DOORBELL_RANGE_LOWER, CP_MEC_DOORBELL_RANGE_UPPER;
     Reg CP_MEC_CNTL, CP_PQ_WPTR_POLL_CNTL1, CPC_INT_STATUS;
     Reg RLC_SAFE_MODE, RLC_CAPTURE_GPU_CLOCK_COUNT;
     Reg RLC_GPU_CLOCK_COUNT_LSB, RLC_GPU_CLOCK_COUNT_MSB;

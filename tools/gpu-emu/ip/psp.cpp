@@ -115,7 +115,7 @@ Psp::Psp(Context context)
 void Psp::reset(ResetKind kind) {
     // Assumed: the secure OS lives through the reset of the link. amdgpu_pci_slot_reset() counts on
     // it: the first thing it asks of the device is UNLOAD_TA on the ring it made at probe.
-    if (kind != ResetKind::link) {
+    if (kind != ResetKind::link || context_.profile.opposites.has(Opposite::link_reset_loses_sos)) {
         sos_ = Sos::absent;
         ring_dwords_ = 0;
         rptr_ = wptr_ = 0;
@@ -146,7 +146,7 @@ uint32_t Psp::read_sign_of_life() {
         // Assumed: sOS is never faster than the driver, which samples the register once after it
         // started sOS and then waits for it to change: it would never see one that was.
         sos_ = Sos::alive;
-        return 0;
+        return context_.profile.opposites.has(Opposite::sos_up_at_once) ? 1 : 0;
     }
     return sos_ == Sos::alive ? 1 : 0;
 }

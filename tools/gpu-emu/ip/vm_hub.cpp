@@ -183,9 +183,20 @@ void VmHub::claim_invalidation() {
             if ((value & levels) == levels) {
                 tlb_.invalidate(static_cast<uint16_t>(vmids));
             }
-            context_.registers.raw(acknowledge + (dword - request)) =
+            const uint32_t engine = dword - request;
+            const uint32_t done =
                 hub::VM_INVALIDATE_ENG0_ACK__PER_VMID_INVALIDATE_ACK::set(0, vmids);
+            const bool late = context_.profile.opposites.has(Opposite::late_acknowledge);
+            context_.registers.raw(acknowledge + engine) = late ? 0 : done;
+            late_[engine] = late ? std::optional(done) : std::nullopt;
         });
+    if (context_.profile.opposites.has(Opposite::late_acknowledge)) {
+        registers.on_read(acknowledge, invalidation_engines, [this, acknowledge](uint32_t dword) {
+            uint32_t& shown = context_.registers.raw(dword);
+            const auto late = std::exchange(late_[dword - acknowledge], std::nullopt);
+            return late ? std::exchange(shown, *late) : shown;
+        });
+    }
     registers.on_write(
         at(layout_.ip, layout_.VM_L2_CNTL2), 1, [this](uint32_t dword, uint32_t value) {
             using L1 = hub::VM_L2_CNTL2__INVALIDATE_ALL_L1_TLBS;
@@ -212,6 +223,7 @@ void VmHub::reset(ResetKind) {
     raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
     raw(layout_.VM_L2_PROTECTION_FAULT_CNTL) = 0;
     recent_.fill(std::nullopt);
+    late_.fill(std::nullopt);
     oldest_ = 0;
 }
 

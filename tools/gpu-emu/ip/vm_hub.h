@@ -96,6 +96,8 @@ private:
     Tlb& tlb_;
     std::array<std::optional<Recent>, recent_faults> recent_;
     std::size_t oldest_ = 0;  // of recent_, a ring
+    /// Opposite::late_acknowledge: what engine n acknowledges at the next look but one.
+    std::array<std::optional<uint32_t>, invalidation_engines> late_;
 };
 
 }  // namespace gpuemu

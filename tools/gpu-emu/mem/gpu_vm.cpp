@@ -109,7 +109,9 @@ GpuVm::Walk GpuVm::translate(Place& hub, unsigned vmid, uint64_t va, bool write)
             return {.target = {false, offset, frame_buffer_.size() - offset}, .ok = true};
         }
     }
-    if ((registers_.raw(hub.registers.VM_CONTEXT0_CNTL + vmid) & 1) == 0) {
+    const bool kept = tlb_before_context_ && tlb_use_ != Tlb::Use::off &&
+                      hub.tlb.find(vmid, va & va_mask) != nullptr;
+    if ((registers_.raw(hub.registers.VM_CONTEXT0_CNTL + vmid) & 1) == 0 && !kept) {
         return {.reason = VmFault::Reason::no_context};
     }
     const Walk walk = look_up(hub, vmid, va & va_mask);

@@ -64,6 +64,8 @@ public:
     /// What the hub keeps. Translations of the past are used until they are invalidated there.
     Tlb& tlb(Hub hub) { return place(hub).tlb; }
     void set_tlb_use(Tlb::Use use);
+    /// What is kept is used although its context is disabled.
+    void set_tlb_before_context(bool before) { tlb_before_context_ = before; }
     void invalidate_all();
     /// Walks of page tables since the last reset: accesses that no TLB had the translation of.
     uint64_t walks() const { return walks_; }
@@ -110,6 +112,7 @@ private:
     std::vector<Place> gfx_;
     std::vector<Place> mm_;
     Tlb::Use tlb_use_ = Tlb::Use::on;
+    bool tlb_before_context_ = false;
     uint64_t walks_ = 0;
     uint64_t stale_uses_ = 0;
     PciHost* host_ = nullptr;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "gpu-emu/mem/hive_seat.h"
+#include "gpu-emu/profiles/opposite.h"
 
 namespace gpuemu {
 
@@ -80,6 +81,8 @@ struct Profile {
     /// What tells this board from others of its kind, on PCI (Device Serial Number) and in what the
     /// firmware says of it; the board's, not the table's. 0: it has none.
     uint64_t serial = 0;
+    /// What it does the other way round; none: as the table is. The board's.
+    Opposites opposites{};
     std::vector<IpInstance> ips;
     std::vector<HarvestedIp> harvested;
 

@@ -113,7 +113,8 @@ struct RecordingKicker : EngineKicker {
 
 /// What an engine is given, to look into. The clock stands still.
 struct Surroundings {
-    explicit Surroundings(const std::string& name) : profile(*find_profile(name)) {}
+    explicit Surroundings(const std::string& name) : Surroundings(*find_profile(name)) {}
+    explicit Surroundings(Profile of) : profile(std::move(of)) {}
 
     const Profile profile;
     RegisterFile registers{2u << 20};

@@ -143,6 +143,10 @@ void MachineOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_flag("--switch", behind_switch,
                  "put the GPUs behind one PCIe switch, next to a device that does DMA");
+    app.add_option("--opposite", opposites,
+                   "emulated GPUs that do the opposite of what is assumed of the hardware, see "
+                   "amdgpu-emu --list-opposites; may be repeated")
+        ->allow_extra_args(false);
     app.add_flag("--iommu", iommu,
                  "let an IOMMU translate the GPUs' DMA, so that DMA to memory which the driver has "
                  "unmapped fails the row; the kernel needs CONFIG_INTEL_IOMMU");
@@ -174,6 +178,9 @@ std::vector<std::string> MachineOptions::arguments() const {
     }
     if (iommu) {
         all.push_back("--iommu");
+    }
+    for (const std::string& opposite : opposites) {
+        all.insert(all.end(), {"--opposite", opposite});
     }
     if (!append.empty()) {
         all.push_back("--append=" + append);
@@ -211,6 +218,7 @@ hp::Result<MachineConfig> MachineOptions::machine_config() const {
     config.iommu = iommu;
     for (SlotConfig& slot : config.slots) {
         slot.gpu.profile = profile;
+        slot.gpu.opposites = opposites;
     }
     config.boot_deadline = std::chrono::seconds(boot_timeout_s);
     config.probe_deadline = std::chrono::seconds(boot_timeout_s);

@@ -58,6 +58,7 @@ struct MachineOptions {
     unsigned gpus = 2;
     bool behind_switch = false;
     bool iommu = false;
+    std::vector<std::string> opposites;
     unsigned memory_mib = 3072;
     unsigned cpus = 2;
     unsigned boot_timeout_s = 180;

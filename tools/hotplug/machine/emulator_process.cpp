@@ -65,6 +65,9 @@ Command emulator_command(const EmulatorSpec& spec) {
         command.argv.push_back("--black-hole");
         return command;
     }
+    for (const std::string& opposite : spec.gpu.opposites) {
+        command.argv.insert(command.argv.end(), {"--opposite", opposite});
+    }
     const bool hive = in_hive(spec.gpu.profile);
     if (hive) {
         command.argv.insert(command.argv.end(), {"--hive", spec.socket_dir});

@@ -21,10 +21,11 @@ namespace hotplug {
 /// The board an emulator stands for.
 struct GpuOptions {
     std::string profile = "mi300x";
-    std::optional<uint16_t> device_id;  // instead of the profile's
-    std::optional<uint64_t> vram_mib;   // instead of the profile's
-    std::optional<uint64_t> serial{};   // of the board; it has none otherwise
-    bool trace = true;                  // record every access
+    std::optional<uint16_t> device_id;     // instead of the profile's
+    std::optional<uint64_t> vram_mib;      // instead of the profile's
+    std::optional<uint64_t> serial{};      // of the board; it has none otherwise
+    bool trace = true;                     // record every access
+    std::vector<std::string> opposites{};  // of what the emulator assumes of the hardware
 };
 
 struct EmulatorSpec {

@@ -158,6 +158,10 @@ TEST(EmulatorCommandTest, BoardAndBlackHole) {
     lasting.die_with_parent = false;
     EXPECT_EQ(value_of(emulator_command(lasting).argv, "--serial"), "0xe01");
     EXPECT_FALSE(has(emulator_command(lasting).argv, "--die-with-parent"));
+    EXPECT_FALSE(has(argv, "--opposite"));
+    EmulatorSpec opposite = spec;
+    opposite.gpu.opposites = {"sos-up-at-once"};
+    EXPECT_EQ(value_of(emulator_command(opposite).argv, "--opposite"), "sos-up-at-once");
     EXPECT_FALSE(has(argv, "--black-hole"));
     EXPECT_FALSE(has(argv, "--hive") || has(argv, "--node")) << "an MI300X alone";
     spec.gpu.profile = "mi300x-hive";

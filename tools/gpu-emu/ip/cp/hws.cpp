@@ -329,7 +329,7 @@ void Hws::program_vmid(const Process& process) {
         const uint32_t dword = hub.page_table_base + 2 * process.vmid;
         context_.registers.write(dword, static_cast<uint32_t>(process.page_table_base));
         context_.registers.write(dword + 1, static_cast<uint32_t>(process.page_table_base >> 32));
-        if (!as_before) {
+        if (!as_before && !context_.profile.opposites.has(Opposite::hws_keeps_translations)) {
             invalidate(hub, process.vmid);
         }
     }

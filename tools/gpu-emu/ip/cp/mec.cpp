@@ -4,8 +4,11 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/queue/take_turns.h"
+#include "gpu-emu/ip/regs/gc_9_4_3.h"
 
 namespace gpuemu {
 
@@ -80,8 +83,21 @@ Step Mec::carry_out(ComputeQueue& queue, Budget& budget) {
     return result;
 }
 
+bool Mec::in_range(uint32_t doorbell) const {
+    using Range = gc_9_4_3::CP_MEC_DOORBELL_RANGE__DOORBELL_RANGE;  // GC 10.3.0's is the same
+    const GcLayout gc = gc_layout(context_.profile, context_.xcc);
+    const auto end = [&](Reg reg) {
+        return Range::get(std::as_const(context_.registers).raw(at(gc.ip, reg)));
+    };
+    return doorbell >= end(gc.CP_MEC_DOORBELL_RANGE_LOWER) &&
+           doorbell <= end(gc.CP_MEC_DOORBELL_RANGE_UPPER);
+}
+
 bool Mec::ring_doorbell(uint32_t index, uint64_t value) {
     bool owned = false;
+    if (context_.profile.opposites.has(Opposite::mec_doorbell_range) && !in_range(index)) {
+        return false;
+    }
     for (ComputeQueue& queue : slots_.queues()) {
         if (queue.active() && queue.doorbell() == index) {
             queue.ring(value);

@@ -38,6 +38,7 @@ public:
 
 private:
     void claim_registers();
+    bool in_range(uint32_t doorbell) const;
     Step step(ComputeQueue& queue, Budget& budget);
     Step carry_out(ComputeQueue& queue, Budget& budget);
 

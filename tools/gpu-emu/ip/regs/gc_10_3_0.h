@@ -20,6 +20,9 @@ inline constexpr Reg mmGC_USER_SHADER_ARRAY_CONFIG{0x1010, 0};
 
 // Command processor.
 inline constexpr Reg mmCP_STAT{0x0f40, 0};
+inline constexpr Reg mmCP_MEC_DOORBELL_RANGE_LOWER{0x1dfc, 0};
+inline constexpr Reg mmCP_MEC_DOORBELL_RANGE_UPPER{0x1dfd, 0};
+using CP_MEC_DOORBELL_RANGE__DOORBELL_RANGE = Field<27, 2>;
 inline constexpr Reg mmCP_MEC_CNTL{0x0f55, 0};
 inline constexpr Reg mmCP_ME_CNTL{0x0f56, 0};
 inline constexpr Reg mmCP_PQ_WPTR_POLL_CNTL1{0x1e24, 0};

@@ -21,6 +21,9 @@ inline constexpr Reg regCC_GC_SHADER_ARRAY_CONFIG{0x026f, 0};
 inline constexpr Reg regGC_USER_SHADER_ARRAY_CONFIG{0x0270, 0};
 
 // Command processor.
+inline constexpr Reg regCP_MEC_DOORBELL_RANGE_LOWER{0x105c, 0};
+inline constexpr Reg regCP_MEC_DOORBELL_RANGE_UPPER{0x105d, 0};
+using CP_MEC_DOORBELL_RANGE__DOORBELL_RANGE = Field<27, 2>;
 inline constexpr Reg regCP_MEC_CNTL{0x008d, 0};
 inline constexpr unsigned CP_MEC_CNTL__MEC_ME1_PIPE0_RESET__SHIFT = 16;  // four pipes
 inline constexpr unsigned CP_MEC_CNTL__MEC_ME2_PIPE0_RESET__SHIFT = 20;  // two pipes

@@ -194,7 +194,10 @@ Step JpegEngine::wait(Core& core, uint32_t header, uint32_t mask) {
     }
     const uint32_t reference = read_internal(
         core, core.ring.stream.in_ib() ? uint32_t{JRBC_IB_REF_DATA} : uint32_t{JRBC_RB_REF_DATA});
-    return (value & mask) == (reference & mask) ? Step::done : Step::wait;
+    const bool equal = (value & mask) == (reference & mask);
+    const bool wants_unequal = condition == PACKETJ_CONDITION_CHECK3 &&
+                               context_.profile.opposites.has(Opposite::jpeg_condition_3_unequal);
+    return equal != wants_unequal ? Step::done : Step::wait;
 }
 
 Step JpegEngine::write_memory(Core& core) {

@@ -67,7 +67,9 @@ void Mmsch::reset() {
     for (uint32_t ring = 0; ring < layout_.db.size(); ++ring) {
         const uint32_t doorbell =
             first_doorbell + doorbells_of_instance * place_.instance + doorbell_of_ring(ring);
-        raw(layout_.db[ring]) = VCN_DB_CTRL__OFFSET::set(VCN_DB_CTRL__EN::set(0, 1), doorbell);
+        const bool unset = context_.profile.opposites.has(Opposite::mmsch_doorbells_unset);
+        raw(layout_.db[ring]) =
+            unset ? 0 : VCN_DB_CTRL__OFFSET::set(VCN_DB_CTRL__EN::set(0, 1), doorbell);
     }
     raw(layout_.mailbox_host) = raw(layout_.mailbox_resp) = 0;
 }

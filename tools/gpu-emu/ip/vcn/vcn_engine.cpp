@@ -186,8 +186,14 @@ bool VcnEngine::ring_doorbell(uint32_t index, uint32_t wptr) {
 }
 
 Engine::Turn VcnEngine::run(Budget& budget) {
+    const bool holds = context_.profile.opposites.has(Opposite::video_ring_holds_up_others);
+    bool held_up = false;
     return take_turns(std::span(rings_), next_, budget, context_.memory, context_.mutator,
-                      [&](VideoRing& ring) { return step(ring, budget); });
+                      [&](VideoRing& ring) {
+                          const Step result = held_up ? Step::wait : step(ring, budget);
+                          held_up = holds && result == Step::wait;
+                          return result;
+                      });
 }
 
 Step VcnEngine::step(VideoRing& ring, Budget& budget) {
