@@ -85,21 +85,32 @@ Engines::Engines(EngineContext context) : impl_(std::make_unique<Impl>(std::move
 
 Engines::~Engines() = default;
 
-bool Engines::ring_doorbell(uint32_t index, uint64_t value) {
+bool Engines::ring_doorbell(uint32_t index, uint64_t value,
+                            const std::optional<DoorbellRoute>& route) {
+    using Block = DoorbellRoute::Block;
+    const auto goes_to = [&route](Block block) { return !route || route->block == block; };
     bool owned = false;
-    for (const auto& mec : impl_->mecs) {
-        owned = mec->ring_doorbell(index, value) || owned;
+    if (goes_to(Block::cp)) {
+        for (const auto& mec : impl_->mecs) {
+            owned = mec->ring_doorbell(index, value) || owned;
+        }
+        if (impl_->me) {
+            owned = impl_->me->ring_doorbell(index, value) || owned;
+        }
     }
-    if (impl_->me) {
-        owned = impl_->me->ring_doorbell(index, value) || owned;
+    if (goes_to(Block::sdma)) {
+        for (std::size_t instance = 0; instance < impl_->sdma.size(); ++instance) {
+            if (!route || route->instance == instance) {
+                owned = impl_->sdma[instance]->ring_doorbell(index, value) || owned;
+            }
+        }
     }
-    for (const auto& engine : impl_->sdma) {
-        owned = engine->ring_doorbell(index, value) || owned;
-    }
-    const auto wptr = static_cast<uint32_t>(value);
-    for (const auto& video : impl_->videos) {
-        owned = video->vcn.ring_doorbell(index, wptr) || owned;
-        owned = video->jpeg.ring_doorbell(index, wptr) || owned;
+    if (goes_to(Block::video)) {
+        const auto wptr = static_cast<uint32_t>(value);
+        for (const auto& video : impl_->videos) {
+            owned = video->vcn.ring_doorbell(index, wptr) || owned;
+            owned = video->jpeg.ring_doorbell(index, wptr) || owned;
+        }
     }
     return owned;
 }

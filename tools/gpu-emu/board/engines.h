@@ -8,9 +8,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
+#include "gpu-emu/ip/doorbell_route.h"
 #include "gpu-emu/ip/queue/context.h"
 
 namespace gpuemu {
@@ -20,8 +22,10 @@ public:
     explicit Engines(EngineContext context);  // claims its registers
     ~Engines();
 
-    /// A write of `value` to doorbell dword `index`. False: no queue owns it.
-    bool ring_doorbell(uint32_t index, uint64_t value);
+    /// A write of `value` to doorbell dword `index`, which goes where `route` says; nothing: to
+    /// all. False: no queue owns it.
+    bool ring_doorbell(uint32_t index, uint64_t value,
+                       const std::optional<DoorbellRoute>& route = {});
 
     /// All queues gone, as after power-on, FLR or a MODE1 reset.
     void reset();

@@ -439,7 +439,10 @@ void Gpu::Impl::write_doorbell(uint64_t offset, std::span<const std::byte> in) {
         return;
     }
     const auto index = static_cast<uint32_t>(offset / 4);
-    if (!engines.ring_doorbell(index, value) && !ih.ring_doorbell(index, value)) {
+    const std::optional<DoorbellRoute> route = nbio.route_of(index);
+    const bool may_be_ih = !route || route->block == DoorbellRoute::Block::ih;
+    if (!engines.ring_doorbell(index, value, route) &&
+        !(may_be_ih && ih.ring_doorbell(index, value))) {
         ++unowned_doorbells;
     }
 }

@@ -34,6 +34,7 @@ constexpr uint32_t IH_RB_CNTL = 0x1120, IH_RB_BASE = 0x1121, IH_RB_WPTR = 0x1124
 constexpr uint32_t IH_RB_WPTR_ADDR_LO = 0x1126;
 constexpr uint32_t IH_DOORBELL_RPTR = 0x1127;
 constexpr uint32_t BIF_DOORBELL_INT_CNTL = 0xe1e;
+constexpr uint64_t DOORBELL0_CTRL_ENTRY_0 = (0x05000000 + 0xcd00) * 4ull;
 
 class NoKicker : public EngineKicker {
 public:
@@ -323,13 +324,17 @@ TEST_F(GpuTest, IhDoorbellReachesTheReadPointer) {
     EXPECT_NE(gpu.describe().find("stopped: 1"), std::string::npos);
     set(RCC_DOORBELL_APER_EN, 1);
     put<uint32_t>(Region::bar2, index * 4, 32);
+    EXPECT_EQ(host.interrupts, 0) << "it is the command processor's";
+    EXPECT_NE(gpu.describe().find("doorbells without owner: 1"), std::string::npos);
+    gpu.registers().write_far(DOORBELL0_CTRL_ENTRY_0, index | 8u << 10);
+    put<uint32_t>(Region::bar2, index * 4, 32);
     EXPECT_EQ(host.interrupts, 1);
     put<uint64_t>(Region::bar2, index * 4, 64);
     EXPECT_EQ(host.interrupts, 1);
     put<uint8_t>(Region::bar2, index * 4, 32);  // no doorbell write
     EXPECT_EQ(reg(0x1123), 64u);
     put<uint32_t>(Region::bar2, 0x4000, 1);
-    EXPECT_NE(gpu.describe().find("doorbells without owner: 1"), std::string::npos);
+    EXPECT_NE(gpu.describe().find("doorbells without owner: 2"), std::string::npos);
 }
 
 TEST_F(GpuTest, AnEntryOfThePageTablesCountsOnceTheOldOneIsInvalidated) {

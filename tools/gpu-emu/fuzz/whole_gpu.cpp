@@ -11,6 +11,7 @@
 #include "gpu-emu/ip/cp/pm4.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
 #include "gpu-emu/ip/regs/mp_13_0_6.h"
+#include "gpu-emu/ip/regs/nbio_2_3.h"
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
 #include "gpu-emu/ip/regs/osssys_4_4_2.h"
 #include "gpu-emu/ip/regs/sdma_4_4_2.h"
@@ -116,10 +117,7 @@ void WholeGpu::set_command(uint16_t command) {
 
 void WholeGpu::set_up(Part part) {
     switch (part) {
-        case Part::doorbells:  // nbio_v7_9_enable_doorbell_aperture()
-            write_register(
-                at(gpu_.profile().ip(HwId::NBIF), nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN), 1);
-            break;
+        case Part::doorbells: open_doorbells(); break;
         case Part::translation: set_up_translation(); break;
         case Part::interrupts: set_up_interrupts(); break;
         case Part::kiq: start_kiq(); break;
@@ -159,6 +157,23 @@ void WholeGpu::set_up_translation() {
                            page_table | pte_valid);
             write_register(at(hub.ip, hub.VM_CONTEXT0_CNTL) + vmid, enabled_with_interrupts);
         }
+    }
+}
+
+/// nbio_v7_9_enable_doorbell_aperture(), and the ranges of SDMA and IH, or those of nbio_v2_3.c.
+void WholeGpu::open_doorbells() {
+    const IpInstance& ip = gpu_.profile().ip(HwId::NBIF);
+    write_register(at(ip, nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN), 1);
+    if (gpu_.profile().virtual_function) {
+        return;
+    }
+    if (ip.major == 7) {
+        const uint32_t entry = at(ip, nbio::regDOORBELL0_CTRL_ENTRY_0);
+        write_far(entry, ih_doorbell | 8u << 10);
+        write_far(entry + 1, sdma_doorbell | 8u << 10);
+    } else {
+        write_register(at(ip, nbio_2_3::mmBIF_IH_DOORBELL_RANGE), ih_doorbell << 2 | 2u << 16);
+        write_register(at(ip, nbio_2_3::mmBIF_SDMA0_DOORBELL_RANGE), sdma_doorbell << 2 | 8u << 16);
     }
 }
 
@@ -313,6 +328,13 @@ void WholeGpu::doorbell(uint32_t index, uint64_t value, bool wide) {
 
 void WholeGpu::write_register(uint32_t dword, uint32_t value) {
     gate_.write(Region::bar5, uint64_t{dword} * 4, std::as_bytes(std::span(&value, 1)));
+}
+
+/// Through PCIE_INDEX2.
+void WholeGpu::write_far(uint32_t dword, uint32_t value) {
+    const IpInstance& ip = gpu_.profile().ip(HwId::NBIF);
+    write_register(at(ip, nbio::regBIF_BX0_PCIE_INDEX2), dword * 4);
+    write_register(at(ip, nbio::regBIF_BX0_PCIE_DATA2), value);
 }
 
 void WholeGpu::set_page(uint32_t index, uint64_t entry) {

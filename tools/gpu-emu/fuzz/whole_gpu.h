@@ -105,6 +105,8 @@ private:
     void shut_down() override { loop_.stop(); }
 
     bool may_reach_host() const;
+    void open_doorbells();
+    void write_far(uint32_t dword, uint32_t value);
     void set_up_translation();
     void set_up_interrupts();
     void start_kiq();

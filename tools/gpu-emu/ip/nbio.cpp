@@ -3,6 +3,7 @@
 // Thread: device loop only.
 #include "gpu-emu/ip/nbio.h"
 
+#include <array>
 #include <cstring>
 #include <utility>
 
@@ -16,6 +17,16 @@ namespace nbio = nbio_7_9_0;
 
 constexpr uint32_t spx_mode = 0;       // PARTITION_COMPUTE_STATUS: one partition of all XCCs
 constexpr uint32_t nps1_mode_bit = 1;  // one bit per NPS mode, in PARTITION_MEM_CAP and _STATUS
+
+// DOORBELL0_CTRL_ENTRY_n, as nbio_v7_9_ih_, _sdma_ and _vcn_doorbell_range() deal them out.
+constexpr unsigned ih_entry = 0, first_sdma_entry = 1, sdma_entries = 16, first_video_entry = 17,
+                   video_entries = 4, doorbell_entries = first_video_entry + video_entries;
+// nbio_v2_3_sdma_doorbell_range().
+constexpr std::array sdma_ranges = {
+    nbio_2_3::mmBIF_SDMA0_DOORBELL_RANGE, nbio_2_3::mmBIF_SDMA1_DOORBELL_RANGE,
+    nbio_2_3::mmBIF_SDMA2_DOORBELL_RANGE, nbio_2_3::mmBIF_SDMA3_DOORBELL_RANGE};
+constexpr std::array video_ranges = {nbio_2_3::mmBIF_MMSCH0_DOORBELL_RANGE,
+                                     nbio_2_3::mmBIF_MMSCH1_DOORBELL_RANGE};
 
 }  // namespace
 
@@ -42,6 +53,9 @@ void Nbio::reset(ResetKind) {
     constexpr uint32_t revision_1 =
         nbio::RCC_STRAP0_RCC_DEV0_EPF0_STRAP0__STRAP_ATI_REV_ID_DEV0_F0::set(0, 1);
     if (ip_.major == 7) {
+        for (unsigned entry = 0; entry < doorbell_entries; ++entry) {
+            registers_.preset_far(doorbell_entry(entry), 0);
+        }
         preset(nbio::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0, revision_1);
         preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_CAP, 1u << spx_mode);
         preset(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_STATUS, spx_mode);
@@ -138,6 +152,49 @@ bool Nbio::doorbells_pass() const {
     return nbio::RCC_DOORBELL_APER_EN__BIF_DOORBELL_APER_EN::get(
                std::as_const(registers_)
                    .raw(at(ip_, nbio::regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN))) != 0;
+}
+
+uint64_t Nbio::doorbell_entry(unsigned entry) const {
+    return (uint64_t{at(ip_, nbio::regDOORBELL0_CTRL_ENTRY_0)} + entry) * 4;
+}
+
+Nbio::Range Nbio::far_range(unsigned entry) const {
+    const uint32_t value = registers_.read_far(doorbell_entry(entry));
+    return {nbio::DOORBELL0_CTRL_ENTRY__BIF_DOORBELL0_RANGE_OFFSET_ENTRY::get(value),
+            nbio::DOORBELL0_CTRL_ENTRY__BIF_DOORBELL0_RANGE_SIZE_ENTRY::get(value)};
+}
+
+Nbio::Range Nbio::near_range(Reg reg) const {
+    const uint32_t value = std::as_const(registers_).raw(at(ip_, reg));
+    return {nbio_2_3::BIF_DOORBELL_RANGE__OFFSET::get(value),
+            nbio_2_3::BIF_DOORBELL_RANGE__SIZE::get(value)};
+}
+
+std::optional<DoorbellRoute> Nbio::route_of(uint32_t doorbell) const {
+    using Block = DoorbellRoute::Block;
+    if (profile_.virtual_function) {
+        return std::nullopt;
+    }
+    constexpr uint32_t doorbells_of_page = 1024;
+    const uint32_t in_page = doorbell % doorbells_of_page;
+    const auto lies_in = [in_page](const Range& range) {
+        return in_page >= range.first && in_page - range.first < range.count;
+    };
+    const bool far = ip_.major == 7;
+    if (lies_in(far ? far_range(ih_entry) : near_range(nbio_2_3::mmBIF_IH_DOORBELL_RANGE))) {
+        return DoorbellRoute{.block = Block::ih};
+    }
+    for (unsigned sdma = 0; sdma < (far ? sdma_entries : sdma_ranges.size()); ++sdma) {
+        if (lies_in(far ? far_range(first_sdma_entry + sdma) : near_range(sdma_ranges[sdma]))) {
+            return DoorbellRoute{.block = Block::sdma, .instance = sdma};
+        }
+    }
+    for (unsigned video = 0; video < (far ? video_entries : video_ranges.size()); ++video) {
+        if (lies_in(far ? far_range(first_video_entry + video) : near_range(video_ranges[video]))) {
+            return DoorbellRoute{.block = Block::video};
+        }
+    }
+    return DoorbellRoute{};
 }
 
 void Nbio::latch_fatal_error() {

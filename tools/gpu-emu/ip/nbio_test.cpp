@@ -39,6 +39,55 @@ TEST_F(NbioTest, IdentityAtTheFixedAddresses) {
     EXPECT_TRUE(registers.unknown_reads().empty());
 }
 
+using Block = DoorbellRoute::Block;
+
+/// nbio_v7_9_ih_, _sdma_ and _vcn_doorbell_range().
+TEST_F(NbioTest, DoorbellsGoWhereTheRangesSay) {
+    constexpr uint64_t entry_0 = (0x05000000 + 0xcd00) * 4ull;
+    const auto set = [&](unsigned entry, uint32_t first, uint32_t count) {
+        registers.write_far(entry_0 + entry * 4, first | count << 10);
+    };
+    const auto route = [&](uint32_t index) {
+        return nbio.route_of(index).value_or(DoorbellRoute{.instance = 99});
+    };
+    EXPECT_EQ(route(0x340), DoorbellRoute{}) << "nobody has said anything";
+    set(0, 0x340, 8);
+    set(1, 0x200, 20);
+    set(6, 0x23c, 20);
+    set(17, 0x360, 9);
+    EXPECT_EQ(route(0x340).block, Block::ih);
+    EXPECT_EQ(route(0x347).block, Block::ih);
+    EXPECT_EQ(route(0x348).block, Block::cp);
+    EXPECT_EQ(route(0x1ff).block, Block::cp);
+    EXPECT_EQ(route(0x200), (DoorbellRoute{.block = Block::sdma, .instance = 0}));
+    EXPECT_EQ(route(0x213), (DoorbellRoute{.block = Block::sdma, .instance = 0}));
+    EXPECT_EQ(route(0x214).block, Block::cp);
+    EXPECT_EQ(route(0x23c), (DoorbellRoute{.block = Block::sdma, .instance = 5}));
+    EXPECT_EQ(route(0x368).block, Block::video);
+    EXPECT_EQ(route(5 * 1024 + 0x200), (DoorbellRoute{.block = Block::sdma, .instance = 0}))
+        << "in each page, so in that of a process";
+    registers.clear();
+    nbio.reset(ResetKind::flr);
+    EXPECT_EQ(route(0x200).block, Block::cp) << "a reset ends it";
+    EXPECT_TRUE(registers.unknown_reads().empty());
+}
+
+/// nbio_v2_3_ih_, _sdma_ and _vcn_doorbell_range().
+TEST(Nbio, Navi21HasItsRangesElsewhere) {
+    const Profile& profile = *find_profile("navi21");
+    RegisterFile registers(1u << 20);
+    Vram vram(1u << 20);
+    Nbio nbio(profile, registers, vram);
+    nbio.reset(ResetKind::cold);
+    registers.write(0xd20 + 0x1d2, 0x300 << 2 | 2u << 16);
+    registers.write(0xd20 + 0x1d7, 0x230 << 2 | 20u << 16);
+    registers.write(0xd20 + 0x1d8, 0x318 << 2 | 8u << 16);
+    EXPECT_EQ(nbio.route_of(0x301)->block, Block::ih);
+    EXPECT_EQ(nbio.route_of(0x302)->block, Block::cp);
+    EXPECT_EQ(*nbio.route_of(0x243), (DoorbellRoute{.block = Block::sdma, .instance = 3}));
+    EXPECT_EQ(nbio.route_of(0x31f)->block, Block::video);
+}
+
 TEST(Nbio, Navi21IsPosted) {
     const Profile& profile = *find_profile("navi21");
     RegisterFile registers(1u << 20);
@@ -58,6 +107,7 @@ TEST(Nbio, VirtualFunctionSaysSo) {
     Nbio nbio(profile, registers, vram);
     nbio.reset(ResetKind::cold);
     EXPECT_EQ(registers.read(mmRCC_IOV_FUNC_IDENTIFIER) & 1, 1u);
+    EXPECT_FALSE(nbio.route_of(0)) << "its host has set the ranges";
 }
 
 TEST_F(NbioTest, VramThroughTheIndexWindow) {

@@ -45,6 +45,11 @@ inline constexpr Reg regBIF_BX0_REMAP_HDP_MEM_FLUSH_CNTL{0x012d, 2};
 inline constexpr Reg regRCC_DEV0_EPF0_RCC_DOORBELL_APER_EN{0x00c0, 2};
 using RCC_DOORBELL_APER_EN__BIF_DOORBELL_APER_EN = Field<0, 0>;
 
+// Doorbells of a block, in dwords of a page. In SMN space.
+inline constexpr Reg regDOORBELL0_CTRL_ENTRY_0{0xcd00, 8};
+using DOORBELL0_CTRL_ENTRY__BIF_DOORBELL0_RANGE_OFFSET_ENTRY = Field<9, 0>;
+using DOORBELL0_CTRL_ENTRY__BIF_DOORBELL0_RANGE_SIZE_ENTRY = Field<14, 10>;
+
 // Partitions.
 inline constexpr Reg regBIF_BX_PF0_PARTITION_COMPUTE_CAP{0x0161, 2};
 inline constexpr Reg regBIF_BX_PF0_PARTITION_MEM_CAP{0x0162, 2};

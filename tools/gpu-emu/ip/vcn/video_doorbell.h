@@ -27,8 +27,8 @@ struct VideoDoorbell {
                        ? std::optional(vcn_4_0_3::VCN_DB_CTRL__OFFSET::get(value))
                        : std::nullopt;
         }
-        return place < nbio_2_3::BIF_MMSCH_DOORBELL_RANGE__SIZE::get(value)
-                   ? std::optional(nbio_2_3::BIF_MMSCH_DOORBELL_RANGE__OFFSET::get(value) + place)
+        return place < nbio_2_3::BIF_DOORBELL_RANGE__SIZE::get(value)
+                   ? std::optional(nbio_2_3::BIF_DOORBELL_RANGE__OFFSET::get(value) + place)
                    : std::nullopt;
     }
 };
