@@ -110,7 +110,7 @@ TEST(SlabGrowth, NoiseIsNeverCalledALeak) {
 }
 
 /// Kernfs nodes and dentries after each of some losses with fifty processes on the `fast` series
-/// kernel, without and with `drop_caches` before each count: issue H19 of the review.
+/// kernel, without and with `drop_caches` before each count.
 TEST(SlabGrowth, RecordedCountsWithDroppedCachesDoNotGrow) {
     const std::vector<uint64_t> dropped = {15'840, 15'717, 15'774, 15'840, 15'717, 15'774};
     EXPECT_LT(trend_of(dropped).ratio, 1);
