@@ -20,7 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr EventLoop::Clock::duration park_first = 100us;
-constexpr EventLoop::Clock::duration park_longest = 1ms;
+constexpr EventLoop::Clock::duration park_longest = 10ms;
 constexpr std::chrono::nanoseconds no_limit = std::chrono::nanoseconds::max();
 
 [[noreturn]] void throw_errno(const char* what) {
@@ -153,7 +153,8 @@ void EventLoop::run() {
         }
         run_timers();
         if (count <= 0 && idle_ == Idle::parked) {
-            park_ = std::min(park_ * 2, park_longest);
+            // What was waited for is found a quarter of that time late at most.
+            park_ = std::min(park_ + park_ / 4, park_longest);
         }
         idle_turn();
     }

@@ -33,7 +33,7 @@ public:
         done,    // nothing to do until an event
         more,    // call again at once, after a look for events
         parked,  // waits for something that makes no event: call again soon (100 us, then longer up
-                 // to 1 ms)
+                 // to 10 ms, by a quarter of what was waited)
     };
 
     /// Ends its watch or timer when destroyed. Must not outlive the loop.

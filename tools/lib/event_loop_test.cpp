@@ -113,9 +113,9 @@ TEST(EventLoop, ParkedWorkIsAskedAgainMoreAndMoreSlowly) {
         return EventLoop::Idle::parked;
     });
     loop.run();
-    // 100, 200, 400, 800, 1000, 1000, ... us: never less, whatever else the machine does.
+    // 100, 125, 156, ... us: never less, whatever else the machine does.
     ASSERT_GE(turns.size(), 12u);
-    EXPECT_GE(turns[11] - turns[0], 100us + 200us + 400us + 800us + 6 * 1000us);
+    EXPECT_GE(turns[11] - turns[0], 4200us);
 }
 
 TEST(EventLoop, IdleWorkIsNotCalledWhileNothingHappens) {
