@@ -122,7 +122,8 @@ void AccessTrace::put(const TraceRecord& record) {
         dropped_told_ = dropped_;
     }
     filling_.push_back(record);
-    if (filling_.size() == capacity_ / 2) {
+    if (writer_sleeps_ || filling_.size() == capacity_ / 2) {
+        writer_sleeps_ = false;
         wake_.notify_one();
     }
 }
@@ -138,13 +139,13 @@ void AccessTrace::write_loop() {
     writing.reserve(capacity_);
     std::unique_lock lock(mutex_);
     while (true) {
+        writer_sleeps_ = true;
+        wake_.wait(lock, [this] { return stopping_ || !filling_.empty(); });
+        writer_sleeps_ = false;
         wake_.wait_for(lock, flush_interval,
                        [this] { return stopping_ || filling_.size() >= capacity_ / 2; });
         if (filling_.empty()) {
-            if (stopping_) {
-                return;
-            }
-            continue;
+            return;  // it stops
         }
         std::swap(filling_, writing);
         lock.unlock();

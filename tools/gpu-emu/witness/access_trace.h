@@ -46,7 +46,8 @@ private:
     std::condition_variable wake_;
     std::vector<TraceRecord> filling_;
     uint64_t dropped_ = 0;
-    uint64_t dropped_told_ = 0;  // of these the trace knows
+    uint64_t dropped_told_ = 0;   // of these the trace knows
+    bool writer_sleeps_ = false;  // until there is a record
     bool stopping_ = false;
     std::thread writer_;
 };

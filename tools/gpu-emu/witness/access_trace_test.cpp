@@ -2,11 +2,14 @@
 #include "gpu-emu/witness/access_trace.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "gpu-emu/witness/trace_reader.h"
@@ -58,6 +61,26 @@ TEST_F(AccessTraceTest, WhatIsRecordedIsRead) {
     EXPECT_EQ(all[999].offset, 4u * 999);
     EXPECT_EQ(all[999].value, ~uint64_t{999});
     EXPECT_EQ(all[999].kind, TraceKind::mmio_write);
+}
+
+TEST_F(AccessTraceTest, TheWriterSleepsWhileThereIsNothing) {
+    const auto waits = [] {
+        rusage usage{};
+        ::getrusage(RUSAGE_SELF, &usage);
+        return usage.ru_nvcsw;
+    };
+    AccessTrace trace(path, "toy");
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const auto before = waits();
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    EXPECT_LE(waits() - before, 3) << "one of them is this thread's";
+    trace.record(numbered(1));
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (std::filesystem::file_size(path) == sizeof(TraceHeader) &&
+           std::chrono::steady_clock::now() < end) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    EXPECT_EQ(records().size(), 1u) << "and wakes for the first";
 }
 
 TEST_F(AccessTraceTest, LongLabelsAreMarkedWhole) {
