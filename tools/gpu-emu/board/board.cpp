@@ -9,7 +9,11 @@
 namespace gpuemu {
 
 Board::Board(hp::EventLoop& loop, Options options) : loop_(loop), options_(std::move(options)) {
-    loop_.set_idle_work([this] { return engines_.turn(); });
+    loop_.set_idle_work([this] {
+        const bool fills = gpu_ && gpu_->fill_vram();
+        const auto turn = engines_.turn();
+        return fills ? hp::EventLoop::Idle::more : turn;
+    });
     if (!options_.trace.empty()) {
         trace_.emplace(options_.trace, options_.profile.name);
     }
@@ -71,7 +75,7 @@ LossGate::Options Board::gate_options() {
             .on_vanish =
                 [this] {
                     if (gpu_) {
-                        gpu_->fill_resident_vram_with_ones();
+                        gpu_->turn_vram_to_ones();
                     }
                 },
             .on_presence =
@@ -87,6 +91,7 @@ LossGate::Options Board::gate_options() {
                 [this] {
                     if (gpu_) {
                         gpu_->make_honest();
+                        gpu_->stop_filling_vram();
                     }
                 },
             .config_survives = options_.black_hole};

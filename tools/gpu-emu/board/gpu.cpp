@@ -134,6 +134,8 @@ struct Gpu::Impl {
     bool pending_engine_reset = false;
     uint32_t pending_sdma_reset = 0, pending_vcn_reset = 0;  // instances
 
+    std::optional<Vram::Fill> turning_to_ones;  // VRAM does, and has come so far
+
     bool awaits_reset = false;  // the SMU has been asked for mode 1
     bool in_reset = false;
     hp::EventLoop::Handle reset_timer;  // until either is over
@@ -296,6 +298,7 @@ void Gpu::Impl::reset(ResetKind kind) {
         ras.power_on();
     }
     if (kind != ResetKind::link) {
+        turning_to_ones.reset();
         vram.lose_contents();  // the memory is trained again
     }
     place_boot_data();
@@ -609,8 +612,24 @@ void Gpu::poison_vram() {
     impl_->vram.set_poisoned(true);
 }
 
-void Gpu::fill_resident_vram_with_ones() {
-    impl_->vram.fill_resident_with_ones();
+void Gpu::turn_vram_to_ones() {
+    impl_->turning_to_ones.emplace();
+    const auto end = std::chrono::steady_clock::now() + fill_at_once;
+    while (fill_vram() && std::chrono::steady_clock::now() < end) {
+    }
+}
+
+bool Gpu::fill_vram() {
+    constexpr uint64_t piece = 2u << 20;  // a millisecond, or less
+    if (impl_->turning_to_ones &&
+        impl_->vram.fill_resident_with_ones(*impl_->turning_to_ones, piece)) {
+        impl_->turning_to_ones.reset();
+    }
+    return impl_->turning_to_ones.has_value();
+}
+
+void Gpu::stop_filling_vram() {
+    impl_->turning_to_ones.reset();
 }
 
 std::string Gpu::register_name(const Profile& profile, uint32_t dword) {

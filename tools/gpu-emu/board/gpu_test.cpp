@@ -213,7 +213,7 @@ TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
     uint32_t seen = 0;
     std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
     EXPECT_EQ(seen, 0x12345678u);
-    gpu.fill_resident_vram_with_ones();
+    gpu.turn_vram_to_ones();
     std::memcpy(&seen, static_cast<std::byte*>(mapped) + 3 * mib, 4);
     EXPECT_EQ(seen, ~0u);
     gpu.detach();
@@ -241,7 +241,7 @@ TEST_F(GpuTest, PoisonedVramIsNotWhatItWasAfterAnyLoss) {
     expect_poison("mode 1");
     put<uint16_t>(Region::config, 0x64 + 8, 0x8000);
     expect_poison("FLR");
-    gpu.fill_resident_vram_with_ones();
+    gpu.turn_vram_to_ones();
     gpu.detach();
     gpu.attach(host);
     expect_poison("another board");

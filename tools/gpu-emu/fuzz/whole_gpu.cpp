@@ -72,7 +72,7 @@ WholeGpu::WholeGpu(const Profile& profile, const std::string& control_socket)
     : gpu_(profile, {.eeprom_path = {}, .peers = &peers_, .loop = &loop_, .reset_time = reset_time},
            engines_),
       gate_(gpu_, engines_, loop_,
-            {.on_vanish = [this] { gpu_.fill_resident_vram_with_ones(); },
+            {.on_vanish = [this] { gpu_.turn_vram_to_ones(); },
              .on_restore = [this] { gpu_.make_honest(); }}),
       control_(loop_, control_socket, *this),
       memory_([this] { return may_reach_host(); }),

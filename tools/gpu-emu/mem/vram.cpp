@@ -99,6 +99,24 @@ void Vram::fill_resident_with_ones() {
         [](std::span<std::byte> pages) { std::memset(pages.data(), 0xff, pages.size()); });
 }
 
+bool Vram::fill_resident_with_ones(Fill& fill, uint64_t bytes) {
+    while (bytes != 0) {
+        if (fill.next == fill.data_end) {
+            const off_t data = ::lseek(fd_.get(), static_cast<off_t>(fill.next), SEEK_DATA);
+            const off_t hole = data < 0 ? data : ::lseek(fd_.get(), data, SEEK_HOLE);
+            if (hole < 0) {
+                return true;  // ENXIO: no data from there on
+            }
+            fill = {.next = static_cast<uint64_t>(data), .data_end = static_cast<uint64_t>(hole)};
+        }
+        const uint64_t length = std::min(bytes, fill.data_end - fill.next);
+        std::memset(base_ + fill.next, 0xff, length);
+        fill.next += length;
+        bytes -= length;
+    }
+    return false;
+}
+
 uint64_t Vram::count_resident(uint32_t word) const {
     uint64_t count = 0;
     for_each_resident([&count, word](std::span<std::byte> pages) {

@@ -36,6 +36,13 @@ public:
     /// Every page that was ever touched, by us or through another mapping, becomes all ones. Pages
     /// never touched stay as they are: filling them would take the whole size from the host.
     void fill_resident_with_ones();
+    /// The same in pieces of at most `bytes`, each from where the one before has ended. False:
+    /// there is more.
+    struct Fill {
+        uint64_t next = 0;
+        uint64_t data_end = 0;  // to look for it takes as long as there is data before it
+    };
+    bool fill_resident_with_ones(Fill& fill, uint64_t bytes);
 
     /// How many aligned words of the pages that were ever touched are `word`, now. Takes as long as
     /// a look at all of them.

@@ -51,6 +51,24 @@ TEST(Vram, FillOfUntouchedVramDoesNothing) {
     EXPECT_EQ(host_bytes(vram), 0u);
 }
 
+TEST(Vram, FillGoesInPiecesWhereThatIsAsked) {
+    Vram vram(64 * mib);
+    for (const uint64_t offset : {5 * mib, 40 * mib, 40 * mib + 4096}) {
+        vram.window(offset, 1)[0] = std::byte{1};
+    }
+    const uint64_t before = host_bytes(vram);
+    Vram::Fill fill;
+    EXPECT_FALSE(vram.fill_resident_with_ones(fill, 4096));
+    EXPECT_EQ(vram.window(5 * mib, 1)[0], std::byte{0xff});
+    EXPECT_EQ(vram.window(40 * mib, 1)[0], std::byte{1}) << "not its turn yet";
+    while (!vram.fill_resident_with_ones(fill, 4096)) {
+    }
+    EXPECT_EQ(vram.window(40 * mib, 1)[0], std::byte{0xff});
+    EXPECT_EQ(vram.window(40 * mib + 4096, 1)[0], std::byte{0xff});
+    EXPECT_EQ(host_bytes(vram), before);
+    EXPECT_TRUE(vram.fill_resident_with_ones(fill, 4096));
+}
+
 TEST(Vram, CountsWordsWhoeverWroteThem) {
     Vram vram(64 * mib);
     EXPECT_EQ(vram.count_resident(0x600d600d), 0u);
