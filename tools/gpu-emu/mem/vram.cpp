@@ -94,18 +94,17 @@ void Vram::for_each_resident(Visit visit) const {
     }
 }
 
-void Vram::fill_resident_with_ones() {
-    for_each_resident(
-        [](std::span<std::byte> pages) { std::memset(pages.data(), 0xff, pages.size()); });
-}
-
 bool Vram::fill_resident_with_ones(Fill& fill, uint64_t bytes) {
     while (bytes != 0) {
         if (fill.next == fill.data_end) {
             const off_t data = ::lseek(fd_.get(), static_cast<off_t>(fill.next), SEEK_DATA);
             const off_t hole = data < 0 ? data : ::lseek(fd_.get(), data, SEEK_HOLE);
             if (hole < 0) {
-                return true;  // ENXIO: no data from there on
+                if (errno != ENXIO) {  // ENXIO: no data from there on
+                    hp::log::warning("VRAM not filled completely",
+                                     {{"error", std::strerror(errno)}});
+                }
+                return true;
             }
             fill = {.next = static_cast<uint64_t>(data), .data_end = static_cast<uint64_t>(hole)};
         }

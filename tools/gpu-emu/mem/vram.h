@@ -34,10 +34,8 @@ public:
     void set_poisoned(bool poisoned) { poisoned_ = poisoned; }
 
     /// Every page that was ever touched, by us or through another mapping, becomes all ones. Pages
-    /// never touched stay as they are: filling them would take the whole size from the host.
-    void fill_resident_with_ones();
-    /// The same in pieces of at most `bytes`, each from where the one before has ended. False:
-    /// there is more.
+    /// never touched stay as they are: filling them would take the whole size from the host. Does
+    /// at most `bytes` at a time, from where it ended the last time. False: there is more.
     struct Fill {
         uint64_t next = 0;
         uint64_t data_end = 0;  // to look for it takes as long as there is data before it

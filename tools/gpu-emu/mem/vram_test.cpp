@@ -37,7 +37,8 @@ TEST(Vram, FillReachesOnlyTouchedPagesAlsoThoseOfTheClient) {
     vram.window(5 * mib, 1)[0] = std::byte{1};
     bytes[40 * mib + 17] = 1;
     const uint64_t before = host_bytes(vram);
-    vram.fill_resident_with_ones();
+    Vram::Fill fill;
+    EXPECT_TRUE(vram.fill_resident_with_ones(fill, ~uint64_t{0}));
     EXPECT_EQ(bytes[5 * mib], 0xff);
     EXPECT_EQ(bytes[40 * mib], 0xff);
     EXPECT_EQ(host_bytes(vram), before);
@@ -47,7 +48,8 @@ TEST(Vram, FillReachesOnlyTouchedPagesAlsoThoseOfTheClient) {
 
 TEST(Vram, FillOfUntouchedVramDoesNothing) {
     Vram vram(mib);
-    vram.fill_resident_with_ones();
+    Vram::Fill fill;
+    EXPECT_TRUE(vram.fill_resident_with_ones(fill, ~uint64_t{0}));
     EXPECT_EQ(host_bytes(vram), 0u);
 }
 
@@ -94,7 +96,8 @@ TEST(Vram, SixteenGigabytesCostWhatIsTouched) {
     }
     EXPECT_GE(host_bytes(vram), 4u * 4096);
     EXPECT_LE(host_bytes(vram), 4 * 2 * mib) << "four pages, and were they huge ones";
-    vram.fill_resident_with_ones();
+    Vram::Fill fill;
+    EXPECT_TRUE(vram.fill_resident_with_ones(fill, ~uint64_t{0}));
     EXPECT_LE(host_bytes(vram), 4 * 2 * mib) << "a loss of the device looks at no others";
 }
 

@@ -45,7 +45,8 @@ TEST(PeerVram, IsTheMemoryOfTheOtherSide) {
     EXPECT_EQ(peer->window(4 * mib - 8, 64).size(), 8u);
     EXPECT_TRUE(peer->window(4 * mib, 1).empty());
     EXPECT_TRUE(peer->window(~0ull, 1).empty());
-    vram.fill_resident_with_ones();
+    Vram::Fill fill;
+    EXPECT_TRUE(vram.fill_resident_with_ones(fill, ~uint64_t{0}));
     EXPECT_EQ(peer->window(3 * mib, 1)[0], std::byte{0xff});
     vram.lose_contents();
     EXPECT_EQ(peer->window(3 * mib, 1)[0], std::byte{0}) << "a hole is no end of the file";
