@@ -20,7 +20,7 @@ constexpr std::string_view in_any_row[] = {
     "RAS header invalid, unsupported version: 4294967295",
     // 6.12 of a virtual function: the fan is its host's (EOPNOTSUPP).
     "enable mgpu fan boost failed (-95)",
-    // 6.16 of a virtual function: the memory partitions are its host's. A warning from 6.17 on.
+    // 6.16 of a virtual function: the memory partitions are its host's. In 7.3 it is a warning.
     "Not able to detect NPS mode, fall back to NPS1",
     // The driver's own stopwatch, of a second: a host that is slow enough makes it fail. A GPU that
     // is of no use for it fails `replug`, or its clients.

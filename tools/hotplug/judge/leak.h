@@ -20,7 +20,7 @@ namespace hotplug {
 /// spaces and pids are the whole guest's: its own processes and kernel threads come and go. A leak
 /// of one object a removal shows in the cycles of a soak and not in one row: SlabGrowth.
 inline constexpr uint64_t slab_tolerance_driver = 180;
-inline constexpr uint64_t slab_tolerance_system = 128;
+inline constexpr uint64_t slab_tolerance_system = 71;
 
 /// Nodes of GPUs that were gone which a process had open at some time between the two states, by
 /// name; a GPU that was held by way of /dev/kfd, by its PCI address. While that lasts, a new
