@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include "hotplug/loss/steps.h"
 
@@ -292,18 +293,16 @@ void Removal::note_deleted() {
     }
 }
 
+bool Removal::overdue() const {
+    return options_.overdue &&
+           Clock::now() - timeline_.event >= *timeline_.announced + *options_.overdue;
+}
+
 hp::Result<bool> Removal::stands_still() {
+    if (!overdue() || !slot_.has_gpu()) {
+        return false;
+    }
     const auto now = Clock::now();
-    if (!options_.overdue || now - timeline_.event < *timeline_.announced + *options_.overdue) {
-        return false;
-    }
-    if (options_.when_overdue && !told_overdue_) {
-        told_overdue_ = true;
-        options_.when_overdue();
-    }
-    if (!slot_.has_gpu()) {
-        return false;
-    }
     const auto accesses = slot_.accesses();
     if (!accesses) {
         return tl::unexpected(accesses.error());
@@ -342,6 +341,9 @@ hp::Result<void> Removal::wait_until_over(GuestWrite* write) {
         bool let_go = !empties_slot(timeline_.loss) || timeline_.device_deleted;
         if (timeline_.remove_returned && let_go) {
             return {};
+        }
+        if (overdue() && !std::exchange(told_overdue_, true) && options_.when_overdue) {
+            options_.when_overdue();
         }
         const hp::Result<bool> still = stands_still();
         if (!still) {

@@ -45,6 +45,7 @@ private:
     hp::Result<void> announce();
 
     hp::Result<void> wait_until_over(GuestWrite* write);
+    bool overdue() const;
     hp::Result<bool> stands_still();
     hp::Result<bool> note_directory();
     void note_deleted();
