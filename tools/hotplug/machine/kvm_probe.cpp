@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 
-#include "hotplug/base/temporary_directory.h"
+#include "hotplug/base/deadline.h"
 #include "hotplug/machine/host_memory.h"
 
 namespace hotplug {
@@ -31,8 +31,8 @@ std::string first_line(const fs::path& file) {
     return line;
 }
 
-/// Where scripts/lib.sh has the cache, too.
-fs::path remembered() {
+/// A folder where scripts/lib.sh has the cache, too.
+fs::path memory_folder() {
     const char* cache = std::getenv("XDG_CACHE_HOME");
     const char* home = std::getenv("HOME");
     const fs::path folder =
@@ -52,6 +52,9 @@ hp::Result<void> KvmMemory::recall_or(const std::function<hp::Result<void>()>& a
         return answer == of_use ? hp::Result<void>() : hp::fail(answer);
     }
     hp::Result<void> asked = ask();
+    if (Deadline::interrupted()) {
+        return asked;  // nobody knows what the answer would have been
+    }
     answer = asked ? of_use : asked.error().message;
     std::replace(answer.begin(), answer.end(), '\n', ' ');
     std::error_code error;
@@ -74,17 +77,14 @@ hp::Result<void> kvm_is_of_use(MachineConfig config) {
     }
     const std::string subject = fmt::format("{} {}", first_line("/proc/sys/kernel/random/boot_id"),
                                             fmt::join(config.qemu.command.argv, " "));
-    return KvmMemory(remembered(), subject).recall_or([&]() -> hp::Result<void> {
-        auto logs = TemporaryDirectory::make();
-        if (!logs) {
-            return tl::unexpected(logs.error());
-        }
+    const fs::path folder = memory_folder();
+    return KvmMemory(folder / "answer", subject).recall_or([&]() -> hp::Result<void> {
         config.accelerator = Accelerator::kvm;
         config.slots.clear();
         config.behind_switch = false;
         config.load_driver = false;
         config.boot_deadline = boot_deadline;
-        config.log_dir = logs->path();
+        config.log_dir = folder;  // the answer names its files
         return Machine::start(std::move(config)).map([](const auto&) {});
     });
 }

@@ -7,6 +7,7 @@
 
 #include <fstream>
 
+#include "hotplug/base/deadline.h"
 #include "hotplug/base/temporary_directory.h"
 
 namespace hotplug {
@@ -49,6 +50,16 @@ TEST_F(KvmMemoryTest, AsksAgainOfAnotherSubject) {
     EXPECT_FALSE(recall("boot 1 qemu"));
     works_ = true;
     EXPECT_TRUE(recall("boot 2 qemu"));
+    EXPECT_EQ(asked_, 2);
+}
+
+TEST_F(KvmMemoryTest, AnswerOfAQuestionThatWasInterruptedIsNotKept) {
+    works_ = false;
+    Deadline::interrupt_all();
+    EXPECT_FALSE(recall("boot 1 qemu"));
+    Deadline::clear_interruption();
+    works_ = true;
+    EXPECT_TRUE(recall("boot 1 qemu"));
     EXPECT_EQ(asked_, 2);
 }
 
