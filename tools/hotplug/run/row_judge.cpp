@@ -159,7 +159,7 @@ CheckResult RowJudge::judge_kfd() {
     const auto opened = state_.bed.run({"sh", "-c", open_command("/dev/kfd")}, open_deadline);
     result.passed = opened && opened->status == 0 && !opened->timed_out;
     if (!result.passed) {
-        // Up to 6.12 KFD stays locked after a removal: each row that follows would fail for it.
+        // Debian's 6.12 keeps KFD locked after a removal: each row that follows would fail for it.
         state_.mark_unfit("/dev/kfd cannot be opened");
         result.value = "no";
         result.evidence.push_back("open of /dev/kfd: " +
