@@ -35,7 +35,7 @@ public:
     Table(const json& object, std::string where, std::initializer_list<std::string_view> members)
         : object_(object), where_(std::move(where)) {
         if (!object.is_object()) {
-            throw Wrong(fmt::format("{}: has to be an object", where_));
+            throw Wrong((where_.empty() ? "/" : where_) + ": has to be an object");
         }
         for (const auto& [name, value] : object.items()) {
             if (std::find(members.begin(), members.end(), name) == members.end()) {
@@ -54,6 +54,16 @@ public:
             throw Wrong(path(name) + ": is missing");
         }
         return *found;
+    }
+    /// Each has a name; none when the member is missing.
+    json objects(const char* name) const {
+        if (!has(name)) {
+            return json::object();
+        }
+        if (!at(name).is_object()) {
+            throw Wrong(path(name) + ": has to be an object");
+        }
+        return at(name);
     }
     std::string text(const char* name) const {
         if (!at(name).is_string()) {
@@ -110,10 +120,9 @@ Vm vm_of(const std::string& name, const json& value) {
 Configuration configuration_of(const json& whole) {
     const Table table(whole, "", {"pools", "gpus", "vms"});
     Configuration read;
-    if (table.has("pools")) {
-        for (const auto& [name, value] : table.at("pools").items()) {
-            read.pools.push_back(pool_of(name, value));
-        }
+    const json pools = table.objects("pools");
+    for (const auto& [name, value] : pools.items()) {
+        read.pools.push_back(pool_of(name, value));
     }
     if (table.has("gpus")) {
         if (!table.at("gpus").is_array()) {
@@ -123,10 +132,9 @@ Configuration configuration_of(const json& whole) {
             read.gpus.push_back(board_of(fmt::format("/gpus/{}", read.gpus.size()), value));
         }
     }
-    if (table.has("vms")) {
-        for (const auto& [name, value] : table.at("vms").items()) {
-            read.vms.push_back(vm_of(name, value));
-        }
+    const json vms = table.objects("vms");
+    for (const auto& [name, value] : vms.items()) {
+        read.vms.push_back(vm_of(name, value));
     }
     return read;
 }
@@ -172,6 +180,9 @@ hp::Result<void> apply_vm(const Vm& wanted, const Caller& admin, const Driver& d
                           Books& books) {
     if (auto good = driver.check_definition(wanted.definition); !good) {
         return hp::fail(fmt::format("vm {}: {}", wanted.name, good.error().message));
+    }
+    if (auto good = check_vm(wanted); !good) {
+        return as_result(good);
     }
     const auto found = books.vms.find(wanted.name);
     if (found == books.vms.end()) {

@@ -70,7 +70,7 @@ TEST_F(ConfigurationTest, ChangesWhatMayBeChanged) {
 TEST_F(ConfigurationTest, SaysWhatIsWrongAndWhere) {
     take(whole);
     EXPECT_EQ(fault("{").substr(0, 4), "f:1:");
-    EXPECT_EQ(fault("[]"), "f: : has to be an object");
+    EXPECT_EQ(fault("[]"), "f: /: has to be an object");
     EXPECT_EQ(fault(R"({"pool": {}})"),
               "f: /pool: there is no such member, there are pools, gpus, vms");
     EXPECT_EQ(fault(R"({"pools": {"a": {}}})"), "f: /pools/a/profile: is missing");
@@ -87,6 +87,11 @@ TEST_F(ConfigurationTest, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(fault(R"({"gpus": [{"pool": "no", "serial": "7"}]})"), "there is no pool 'no'");
     EXPECT_EQ(fault(R"({"vms": {"v": {"gpus": 99, "definition": {}}}})"),
               "a vm may have 1 to 31 GPUs");
+    EXPECT_EQ(fault(R"({"vms": {"train": {"gpus": 99, "definition": {}}}})"),
+              "a vm may have 1 to 31 GPUs")
+        << "nor one that is there already";
+    EXPECT_EQ(fault(R"({"pools": [{"profile": "mi300x"}]})"), "f: /pools: has to be an object");
+    EXPECT_EQ(fault(R"({"vms": null})"), "f: /vms: has to be an object");
     EXPECT_EQ(fault(R"({"vms": {"v": {}}})"), "f: /vms/v/definition: is missing");
 }
 

@@ -245,18 +245,25 @@ Outcome<std::string> add_gpu(Books& books, const Caller& caller, const std::stri
     return name;
 }
 
-Outcome<void> declare_vm(Books& books, const Caller& caller, Vm vm) {
-    if (!caller.admin) {
-        return refuse(
-            Code::not_owner,
-            fmt::format("uid {} may not declare VMs: root may, for others too", caller.uid));
-    }
+Outcome<void> check_vm(const Vm& vm) {
     if (!good_name(vm.name)) {
         return refuse(Code::bad_request, fmt::format("'{}' is no name for a vm", vm.name));
     }
     if (vm.gpus == 0 || vm.gpus > most_gpus_of_a_vm) {
         return refuse(Code::bad_request,
                       fmt::format("a vm may have 1 to {} GPUs", most_gpus_of_a_vm));
+    }
+    return {};
+}
+
+Outcome<void> declare_vm(Books& books, const Caller& caller, Vm vm) {
+    if (!caller.admin) {
+        return refuse(
+            Code::not_owner,
+            fmt::format("uid {} may not declare VMs: root may, for others too", caller.uid));
+    }
+    if (auto good = check_vm(vm); !good) {
+        return good;
     }
     if (books.vms.contains(vm.name)) {
         return refuse(Code::exists, fmt::format("there is a vm {} already", vm.name));

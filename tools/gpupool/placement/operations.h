@@ -20,6 +20,8 @@ Outcome<void> create_pool(Books& books, const Caller& caller, Pool pool);
 /// The new GPU's name. `profile`: of the board; empty: the pool's.
 Outcome<std::string> add_gpu(Books& books, const Caller& caller, const std::string& pool,
                              uint64_t serial, const std::string& profile);
+/// Whether there could be such a VM.
+Outcome<void> check_vm(const Vm& vm);
 /// `owner` may start it and lease for it. Only an admin says what a VM is: QEMU reads what the
 /// definition names with the daemon's rights.
 Outcome<void> declare_vm(Books& books, const Caller& caller, Vm vm);
