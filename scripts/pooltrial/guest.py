@@ -4,7 +4,9 @@ look is a conversation of its own, and a job writes into a file of the guest."""
 
 import collections
 import contextlib
+import itertools
 import json
+import re
 import time
 
 from pooltrial.lines import Lines, Trouble, wait_until
@@ -39,10 +41,26 @@ for device in /sys/bus/pci/devices/*; do
 done
 """
 
-# amdgpu has an attribute of the name that the PCI core, from 6.18 on, gives to one of each board with a serial number: on stock, too.
-KNOWN = "/serial_number'"
+# The PCI core has an attribute of this name from 6.18 on, for each board with a serial number, and amdgpu makes another one, which is refused
+# with a trace. Documentation/pool/testing.md.
+CLASH = re.compile(r"sysfs: cannot create duplicate filename '/devices/pci[^']*/serial_number'$")
+CLASH_IN = "amdgpu_fru_sysfs_init"
 COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "INFO: task", "KASAN:", "refcount_t", "rcu: INFO", "possible circular",
               "Call Trace")
+
+
+def complaints_in(log):
+    """Lines of a kernel log that complain, and how many clashes of the attribute it has beside them."""
+    lines, found, clashes, excused = log.splitlines(), [], 0, -1
+    for n, line in enumerate(lines):
+        if CLASH.search(line):
+            trace = list(itertools.takewhile(lambda m: "</TASK>" not in lines[m], range(n, len(lines))))
+            if any(CLASH_IN in lines[m] for m in trace):
+                clashes += 1
+                excused = next((m for m in trace if "Call Trace" in lines[m]), n)
+        elif n != excused and any(word in line for word in COMPLAINTS):
+            found.append(line)
+    return found, clashes
 
 
 def serial_in(config):
@@ -105,12 +123,6 @@ class Guest:
                 return node["gpu_id"]
         raise Trouble(f"the guest has no KFD node of the GPU {serial:#x}")
 
-    def complaints(self):
-        """What the guest's kernel complained of."""
-        lines = self.run("dmesg").splitlines()
-        return [line for n, line in enumerate(lines)
-                if any(word in line for word in COMPLAINTS) and not any(KNOWN in before for before in lines[max(n - 2, 0):n])]
-
     def wait_loaded(self):
         """Its driver is there: until then a lease would wait for that, too."""
         self.run("sh", "-c", "until dmesg | grep -q 'guest: modules are loaded'; do sleep 0.1; done")
@@ -165,7 +177,7 @@ class Job:
         return result["words"]
 
     def longest_pause(self):
-        """Between two lines of progress, in seconds, and from when to when."""
+        """Between two lines of progress, in seconds."""
         times = [self.guest.host_time(line) for line in self.lines if line["state"] == "progress"]
         return max((b - a for a, b in zip(times, times[1:])), default=0.0)
 

@@ -12,7 +12,7 @@ import struct
 import subprocess
 import tempfile
 
-from pooltrial.guest import Guest
+from pooltrial.guest import Guest, complaints_in
 from pooltrial.lines import Gone, Lines, Qmp, Trouble, wait_until
 
 POOL = "mi"
@@ -95,13 +95,16 @@ class Pool:
         if self.daemon:
             self.daemon.send_signal(how)
             try:
-                self.daemon.wait(150)
+                status = self.daemon.wait(150)
             except subprocess.TimeoutExpired:
                 self.daemon.kill()
                 self.daemon.wait()
                 raise Trouble("gpupoold did not end") from None
             finally:
                 self.daemon = None
+            # It may have ended by itself before, or a sanitizer found something.
+            if status != (0 if how == signal.SIGTERM else -how):
+                raise Trouble(f"gpupoold ended with {status}, see {self.log}")
 
     def died(self, seconds):
         """It has ended by itself."""
@@ -111,15 +114,25 @@ class Pool:
         except subprocess.TimeoutExpired:
             return False
 
-    def keep_kernel_logs(self):
-        """What the guests' kernels say, beside the daemon's log. A guest that hangs may not answer."""
-        for lock in self.folder.glob("run/vms/*/lock"):
+    def judge_kernel_logs(self, tell):
+        """What the guests' kernels have said so far is kept beside the daemon's log. What is wrong with it; nothing: all is well."""
+        wrong, clashes, guests = "", 0, 0
+        for lock in self.folder.glob("run/vms/*/lock") if self.kernel.image else ():
             if holder(lock):
+                name = lock.parent.name
                 try:
                     text = Guest(lock.parent, patience=10).run("dmesg")
-                except Trouble as trouble:
+                    found, known = complaints_in(text)
+                    wrong = wrong or (f"the kernel of {name} complained: {found[0]}" if found else "")
+                    clashes += known
+                    guests += 1
+                except Trouble as trouble:  # it hangs
                     text = f"{trouble}\n"
-                self.log.with_name(f"{self.kernel.label}-{lock.parent.name}-dmesg.log").write_text(text)
+                    wrong = wrong or f"no kernel log of {name}: {trouble}"
+                self.log.with_name(f"{self.kernel.label}-{name}-dmesg.log").write_text(text)
+        if guests:
+            tell(f"kernel logs of {guests} guests: passed over {clashes} clashes of serial_number")
+        return wrong
 
     def end(self):
         """Nothing of it is left, whatever state it is in."""

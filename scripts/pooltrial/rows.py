@@ -10,6 +10,7 @@ from pooltrial.lines import Lines, Qmp, Refused, Trouble, wait_until
 from pooltrial.pool import POOL
 
 SHORT_JOB = 1500  # steps
+OPERATIONS = 25  # that are drawn
 STALL = 10  # seconds that a job may stand still that has nothing to do with what happens
 
 
@@ -220,11 +221,11 @@ def flexible(pool, tell):
     tell(f"a lease took {sorted(times)[len(times) // 2]:.2f} s in the middle, {max(times):.2f} s at most")
 
 
-def at_random(pool, tell, seed=None, operations=25):
+def at_random(pool, tell, seed):
     """PL-04: random operations, and after each the guests' buses are what the books say."""
     seed = seed if seed is not None else random.randrange(1 << 32)
     draw = random.Random(seed)
-    for n in range(operations):
+    for n in range(OPERATIONS):
         leases = [lease for lease, row in pool.leases().items() if row["state"] == "active"]
         choices = ["lease", "lease"] + ["return", "fail", "replace", "vanish"] * bool(leases)
         operation = draw.choice(choices)
@@ -248,7 +249,7 @@ def at_random(pool, tell, seed=None, operations=25):
             if gpu["state"] == "quarantined":
                 pool.ask("online", gpu=name)
     pool.empty()
-    tell(f"seed {seed}: after each of {operations} operations the guests' buses were what the books say")
+    tell(f"seed {seed}: after each of {OPERATIONS} operations the guests' buses were what the books say")
 
 
 VMS = ("train", "other")
