@@ -20,6 +20,7 @@
 #include "gpu-emu/ip/atom_image.h"
 #include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/vm_hub.h"
+#include "gpu-emu/testing/driver_side.h"
 #include "lib/run_until.h"
 
 namespace gpuemu {
@@ -67,31 +68,14 @@ Profile small(const char* name) {
     return profile;
 }
 
-class GpuTest : public testing::Test {
+class GpuTest : public testing::Test, protected test::DriverSide {
 protected:
     explicit GpuTest(const char* name = "mi300x") : profile(small(name)) {
         gpu.attach(host);
         enable();
     }
 
-    static constexpr uint64_t command = 4;
-    static constexpr uint16_t memory_space = 2, bus_master = 4;
-
-    /// As pci_enable_device() and pci_set_master() do it.
-    void enable() { put<uint16_t>(Region::config, command, memory_space | bus_master); }
-
-    template <typename T = uint32_t>
-    T get(Region region, uint64_t offset) {
-        T value{};
-        gpu.read(region, offset, std::as_writable_bytes(std::span(&value, 1)));
-        return value;
-    }
-    template <typename T>
-    void put(Region region, uint64_t offset, T value) {
-        gpu.write(region, offset, std::as_bytes(std::span(&value, 1)));
-    }
-    uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
-    void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
+    PciFunction& function() override { return gpu; }
 
     void mode1_reset() {
         set(MP1_C2PMSG_82, 1);
@@ -553,19 +537,7 @@ protected:
     static constexpr uint64_t pcie_devctl = 0x64 + 8;
     static constexpr std::chrono::milliseconds reset_time{20};
 
-    template <typename T = uint32_t>
-    T get(Region region, uint64_t offset) {
-        T value{};
-        slow.read(region, offset, std::as_writable_bytes(std::span(&value, 1)));
-        return value;
-    }
-    template <typename T>
-    void put(Region region, uint64_t offset, T value) {
-        slow.write(region, offset, std::as_bytes(std::span(&value, 1)));
-    }
-    uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
-    void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
-    void enable() { put<uint16_t>(Region::config, command, memory_space | bus_master); }
+    PciFunction& function() override { return slow; }
     void ask_for_mode1() {
         set(MP1_C2PMSG_90, 0);
         set(MP1_C2PMSG_82, 1);

@@ -19,14 +19,14 @@
 #include "gpu-emu/ip/vm_hub.h"
 #include "gpu-emu/profiles/opposite.h"
 #include "gpu-emu/testing/cp_bench.h"
+#include "gpu-emu/testing/driver_side.h"
 #include "lib/run_until.h"
 
 namespace gpuemu {
 namespace {
 
 constexpr uint64_t mib = 1u << 20;
-constexpr uint64_t command = 4, bar5_address = 0x24;
-constexpr uint16_t memory_space = 2, bus_master = 4;
+constexpr uint64_t bar5_address = 0x24;
 constexpr uint32_t nobody = 0xffffffff;
 
 constexpr uint32_t MP0_C2PMSG_35 = 0x16063, MP0_C2PMSG_81 = 0x16091;
@@ -58,26 +58,13 @@ struct Memory : PciHost {
 };
 
 /// A GPU that the driver has enabled.
-struct Board {
-    explicit Board(std::optional<Opposite> opposite, const std::string& name = "mi300x")
+class DrivenBoard : public test::DriverSide {
+public:
+    explicit DrivenBoard(std::optional<Opposite> opposite, const std::string& name = "mi300x")
         : profile(variant(name, opposite)) {
         gpu.attach(memory);
         enable();
     }
-
-    template <typename T = uint32_t>
-    T get(Region region, uint64_t offset) {
-        T value{};
-        gpu.read(region, offset, std::as_writable_bytes(std::span(&value, 1)));
-        return value;
-    }
-    template <typename T>
-    void put(Region region, uint64_t offset, T value) {
-        gpu.write(region, offset, std::as_bytes(std::span(&value, 1)));
-    }
-    uint32_t reg(uint32_t dword) { return get(Region::bar5, uint64_t{dword} * 4); }
-    void set(uint32_t dword, uint32_t value) { put(Region::bar5, uint64_t{dword} * 4, value); }
-    void enable() { put<uint16_t>(Region::config, command, memory_space | bus_master); }
 
     void start_sos() { set(MP0_C2PMSG_35, 0x20000); }
     /// GfxDriverReset: 1 is mode 1, 2 is mode 2.
@@ -117,6 +104,9 @@ struct Board {
     Gpu gpu{profile,
             {.eeprom_path = {}, .loop = &loop, .reset_time = std::chrono::milliseconds(5)},
             kicker};
+
+private:
+    PciFunction& function() override { return gpu; }
 };
 
 TEST(Opposites, EachHasANameOfItsOwn) {
@@ -134,7 +124,7 @@ TEST(Opposites, EachHasANameOfItsOwn) {
 
 TEST(Opposites, LinkResetLosesSos) {
     const auto alive_behind_it = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.start_sos();
         board.reg(MP0_C2PMSG_81);
         EXPECT_EQ(board.reg(MP0_C2PMSG_81), 1u);
@@ -148,7 +138,7 @@ TEST(Opposites, LinkResetLosesSos) {
 
 TEST(Opposites, SosUpAtOnce) {
     const auto first_look = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.start_sos();
         return board.reg(MP0_C2PMSG_81);
     };
@@ -158,7 +148,7 @@ TEST(Opposites, SosUpAtOnce) {
 
 TEST(Opposites, Mode1KeepsConfig) {
     const auto bar_behind_it = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.put(Region::config, bar5_address, 0xfaa00000u);
         board.reset_by_smu(1);
         EXPECT_EQ(board.reg(MP1_C2PMSG_90), 1u);
@@ -172,7 +162,7 @@ TEST(Opposites, Mode1KeepsConfig) {
 
 TEST(Opposites, Mode1AtOnce) {
     const auto answer = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.reset_by_smu(1);
         return board.reg(MP1_C2PMSG_90);
     };
@@ -182,17 +172,17 @@ TEST(Opposites, Mode1AtOnce) {
 
 TEST(Opposites, Mode2LosesConfig) {
     const auto command_behind_it = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.reset_by_smu(2);
-        return board.get<uint16_t>(Region::config, command);
+        return board.get<uint16_t>(Region::config, DrivenBoard::command);
     };
-    EXPECT_EQ(command_behind_it({}), memory_space | bus_master);
+    EXPECT_EQ(command_behind_it({}), DrivenBoard::memory_space | DrivenBoard::bus_master);
     EXPECT_EQ(command_behind_it(Opposite::mode2_loses_config), 0);
 }
 
 TEST(Opposites, Mode2KeepsTranslations) {
     const auto written_behind_it = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.start_interrupts();
         EXPECT_EQ(board.raise(0x1000), std::set<uint64_t>{0x1000});
         board.reset_by_smu(2);
@@ -205,22 +195,23 @@ TEST(Opposites, Mode2KeepsTranslations) {
 TEST(Opposites, VfResetAsFlr) {
     const auto behind_it = [](std::optional<Opposite> opposite) {
         constexpr uint32_t TRN_DW0 = 0xe56, CONTROL = 0xe5e, request_reset_access = 5;
-        Board board(opposite, "mi300x-vf");
+        DrivenBoard board(opposite, "mi300x-vf");
         board.set(TRN_DW0, request_reset_access);
         board.set(CONTROL, 1);
         const bool there = board.get(Region::config, 0) != nobody;
         EXPECT_TRUE(
             hp::run_until(board.loop, [&] { return board.get(Region::config, 0) != nobody; }));
-        return std::pair(there, board.get<uint16_t>(Region::config, command));
+        return std::pair(there, board.get<uint16_t>(Region::config, DrivenBoard::command));
     };
-    EXPECT_EQ(behind_it({}), std::pair(true, uint16_t{memory_space | bus_master}));
+    EXPECT_EQ(behind_it({}),
+              std::pair(true, uint16_t{DrivenBoard::memory_space | DrivenBoard::bus_master}));
     EXPECT_EQ(behind_it(Opposite::vf_reset_as_flr), std::pair(false, uint16_t{0}));
 }
 
 TEST(Opposites, LateAcknowledge) {
     const auto looks = [](std::optional<Opposite> opposite) {
         constexpr uint32_t engine = 17;
-        Board board(opposite);
+        DrivenBoard board(opposite);
         const uint32_t acknowledge = at(board.hub.ip, board.hub.VM_INVALIDATE_ENG0_ACK) + engine;
         board.set(at(board.hub.ip, board.hub.VM_INVALIDATE_ENG0_REQ) + engine,
                   board.hub.invalidation_of(1 << 3));
@@ -233,7 +224,7 @@ TEST(Opposites, LateAcknowledge) {
 
 TEST(Opposites, TlbBeforeContext) {
     const auto written_when_disabled = [](std::optional<Opposite> opposite) {
-        Board board(opposite);
+        DrivenBoard board(opposite);
         board.start_interrupts();
         EXPECT_EQ(board.raise(0x1000), std::set<uint64_t>{0x1000});
         board.set(at(board.hub.ip, board.hub.VM_CONTEXT0_CNTL), 0);
