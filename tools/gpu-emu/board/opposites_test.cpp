@@ -256,6 +256,20 @@ TEST(Opposites, HwsKeepsTranslations) {
     EXPECT_EQ(asked_of_the_hub(Opposite::hws_keeps_translations), 0u);
 }
 
+TEST(Opposites, UnroutedDoorbells) {
+    const auto unowned = [](std::optional<Opposite> opposite) {
+        constexpr uint32_t RCC_DOORBELL_APER_EN = 0xd20 + 0xc0, IH_DOORBELL_RPTR = 0x1127;
+        constexpr uint32_t index = 0x1e8, enable = 1u << 28;
+        DrivenBoard board(opposite);
+        board.set(RCC_DOORBELL_APER_EN, 1);
+        board.set(IH_DOORBELL_RPTR, enable | index);  // and no range for IH
+        board.put<uint32_t>(Region::bar2, index * 4, 0);
+        return board.gpu.describe().find("doorbells without owner: 1") != std::string::npos;
+    };
+    EXPECT_TRUE(unowned({}));
+    EXPECT_FALSE(unowned(Opposite::unrouted_doorbells));
+}
+
 TEST(Opposites, MecDoorbellRange) {
     const auto owned = [](std::optional<Opposite> opposite, uint32_t first, uint32_t last) {
         test::Bench bench;

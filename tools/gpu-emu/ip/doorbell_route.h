@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: whom a doorbell is for. NBIO looks at the low 12 bits of its address: what lies in none
-// of the ranges that the driver has set for the other blocks is the command processor's
-// (kgd2kfd_device_init()'s gpu_resources.non_cp_doorbells_start). Thread: values.
+// of the ranges that the driver has set for the other blocks is the command processor's (said of
+// SOC15 in amdgpu_amdkfd_device_init(), which keeps KFD out of those). Thread: values.
 #pragma once
 
 #include <cstdint>

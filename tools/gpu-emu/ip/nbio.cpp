@@ -172,7 +172,7 @@ Nbio::Range Nbio::near_range(Reg reg) const {
 
 std::optional<DoorbellRoute> Nbio::route_of(uint32_t doorbell) const {
     using Block = DoorbellRoute::Block;
-    if (profile_.virtual_function) {
+    if (profile_.virtual_function || profile_.opposites.has(Opposite::unrouted_doorbells)) {
         return std::nullopt;
     }
     constexpr uint32_t doorbells_of_page = 1024;

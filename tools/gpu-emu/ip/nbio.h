@@ -28,7 +28,8 @@ public:
 
     /// Whether doorbells get further than here.
     bool doorbells_pass() const;
-    /// Nothing: the host of a virtual function has set the ranges, and nobody knows how.
+    /// Assumed: by the ranges that the driver sets. Nothing: whoever has its offset takes it; the
+    /// host of a virtual function has set the ranges, and nobody knows how.
     std::optional<DoorbellRoute> route_of(uint32_t doorbell) const;
 
     /// RAS_ATHUB_ERR_EVENT: a fatal error happened. Stays until the driver clears it.

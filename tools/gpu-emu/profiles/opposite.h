@@ -24,12 +24,13 @@ enum class Opposite : uint8_t {
     late_acknowledge,
     tlb_before_context,
     hws_keeps_translations,
+    unrouted_doorbells,
     mec_doorbell_range,
     mmsch_doorbells_unset,
     video_ring_holds_up_others,
     jpeg_condition_3_unequal,
 };
-inline constexpr std::size_t opposite_count = 14;
+inline constexpr std::size_t opposite_count = 15;
 
 struct OppositeInfo {
     Opposite opposite;
