@@ -91,7 +91,6 @@ LossGate::Options Board::gate_options() {
                 [this] {
                     if (gpu_) {
                         gpu_->make_honest();
-                        gpu_->stop_filling_vram();
                     }
                 },
             .config_survives = options_.black_hole};

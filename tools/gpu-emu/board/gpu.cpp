@@ -612,9 +612,9 @@ void Gpu::poison_vram() {
     impl_->vram.set_poisoned(true);
 }
 
-void Gpu::turn_vram_to_ones() {
+void Gpu::turn_vram_to_ones(std::chrono::milliseconds at_once) {
     impl_->turning_to_ones.emplace();
-    const auto end = std::chrono::steady_clock::now() + fill_at_once;
+    const auto end = std::chrono::steady_clock::now() + at_once;
     while (fill_vram() && std::chrono::steady_clock::now() < end) {
     }
 }
@@ -626,10 +626,6 @@ bool Gpu::fill_vram() {
         impl_->turning_to_ones.reset();
     }
     return impl_->turning_to_ones.has_value();
-}
-
-void Gpu::stop_filling_vram() {
-    impl_->turning_to_ones.reset();
 }
 
 std::string Gpu::register_name(const Profile& profile, uint32_t dword) {

@@ -90,13 +90,12 @@ public:
     void poison_vram();
 
     /// VRAM as seen by whoever mapped it turns to all ones: only pages that were ever touched are
-    /// written. What does not get done in fill_at_once is left to the turns of fill_vram().
-    void turn_vram_to_ones();
+    /// written. What does not get done `at_once` is left to the turns of fill_vram(), and reads as
+    /// before until then. Whatever loses the contents ends it, as another board does.
+    void turn_vram_to_ones(std::chrono::milliseconds at_once = fill_at_once);
     static constexpr std::chrono::milliseconds fill_at_once{25};
     /// Goes on with that for a moment. False: there is nothing to do.
     bool fill_vram();
-    /// Another board.
-    void stop_filling_vram();
 
     /// Names the register at a BAR5 dword for traces; empty when it has no name here.
     static std::string register_name(const Profile& profile, uint32_t dword);

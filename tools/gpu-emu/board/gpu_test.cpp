@@ -209,6 +209,29 @@ TEST_F(GpuTest, VramIsSharedWithWhoeverMapsIt) {
     ::munmap(mapped, 64 * mib);
 }
 
+TEST_F(GpuTest, VramTurnsToOnesBitByBitUntilThereIsAnotherBoard) {
+    using namespace std::chrono_literals;
+    constexpr uint64_t page = 4096, last = 3 * mib;
+    const auto fill = [this] {
+        for (uint64_t offset = 0; offset <= last; offset += page) {
+            put<uint32_t>(Region::bar0, offset, 0x12345678);
+        }
+        gpu.turn_vram_to_ones(0ms);
+        EXPECT_EQ(get(Region::bar0, 0), ~0u);
+        EXPECT_EQ(get(Region::bar0, last), 0x12345678u) << "not its turn yet";
+    };
+    fill();
+    while (gpu.fill_vram()) {
+    }
+    EXPECT_EQ(get(Region::bar0, last), ~0u);
+    fill();
+    gpu.detach();
+    gpu.attach(host);
+    enable();
+    EXPECT_FALSE(gpu.fill_vram());
+    EXPECT_EQ(get(Region::bar0, last), 0u);
+}
+
 TEST_F(GpuTest, PoisonedVramIsNotWhatItWasAfterAnyLoss) {
     constexpr uint64_t place = 3 * mib;
     uint32_t last = 0x12345678;
