@@ -72,7 +72,6 @@ TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
     EXPECT_TRUE(registers.unknown_reads().empty());
 }
 
-/// SMN has 2^38 addresses, and a guest reads where it likes.
 TEST(RegisterFile, ClearOfAFewMakesThemKnownZeroesWithoutEffect) {
     RegisterFile registers(window);
     int effects = 0;
@@ -94,6 +93,7 @@ TEST(RegisterFile, ClearOfAFewMakesThemKnownZeroesWithoutEffect) {
     EXPECT_THROW(registers.clear(1, ~0u), std::out_of_range);
 }
 
+/// SMN has 2^38 addresses, and a guest reads where it likes.
 TEST(RegisterFile, WhatIsUnknownIsRememberedWithinBounds) {
     RegisterFile registers(window);
     constexpr uint64_t many = 100'000;

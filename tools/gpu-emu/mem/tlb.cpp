@@ -30,7 +30,6 @@ void Tlb::invalidate(uint16_t of_vmids) {
     for (unsigned vmid = 0; vmid < vmids; ++vmid) {
         if ((of_vmids >> vmid & 1) != 0) {
             ++generations_[vmid];
-            ++invalidations_;
         }
     }
 }

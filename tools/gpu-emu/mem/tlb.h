@@ -42,9 +42,6 @@ public:
     /// Of the VMIDs whose bits are set.
     void invalidate(uint16_t of_vmids);
 
-    /// Invalidations of a VMID, all together.
-    uint64_t invalidations() const { return invalidations_; }
-
 private:
     struct Entry {
         uint64_t page = 0;
@@ -57,7 +54,6 @@ private:
 
     std::vector<Entry> table_ = std::vector<Entry>(entries);
     std::vector<uint64_t> generations_ = std::vector<uint64_t>(vmids, 1);
-    uint64_t invalidations_ = 0;
 };
 
 }  // namespace gpuemu

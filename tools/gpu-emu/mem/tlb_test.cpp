@@ -29,7 +29,6 @@ TEST(TlbTest, InvalidationEndsTheTranslationsOfItsVmidsAlone) {
     tlb.invalidate(1 << 3);
     EXPECT_EQ(tlb.find(3, 0x7000), nullptr);
     EXPECT_NE(tlb.find(4, 0x7000), nullptr);
-    EXPECT_EQ(tlb.invalidations(), 1u);
     tlb.keep(3, 0x7000, second);
     EXPECT_NE(tlb.find(3, 0x7000), nullptr);
     tlb.invalidate(Tlb::all_vmids);

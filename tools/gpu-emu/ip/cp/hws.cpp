@@ -85,21 +85,19 @@ void Hws::begin_run_list() {
 
 void Hws::map_process(Body body) {
     const auto pasid = static_cast<uint16_t>(pm4::MAP_PROCESS__PASID::get(body[0]));
-    const auto known = std::ranges::find(processes_, pasid, &Process::pasid);
-    if (known != processes_.end()) {
-        current_ = *known;
-    } else if (const auto vmid = free_vmid()) {
-        current_ = processes_.emplace_back(Process{pasid, *vmid, 0});
-    } else {
-        current_.reset();
-        unhandled_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
-        return;
+    auto listed = std::ranges::find(processes_, pasid, &Process::pasid);
+    if (listed == processes_.end()) {
+        const auto vmid = free_vmid();
+        if (!vmid) {
+            current_.reset();
+            unhandled_.note("hws_no_free_vmid", pm4::PACKET3_MAP_PROCESS);
+            return;
+        }
+        listed = processes_.insert(listed, {pasid, *vmid, 0});
     }
-    // The list has it by its PASID: the tables may be others than before.
-    Process& listed = *std::ranges::find(processes_, pasid, &Process::pasid);
-    listed.page_table_base = join(body[1], body[2]);
-    current_ = listed;
-    program_vmid(listed);
+    listed->page_table_base = join(body[1], body[2]);
+    current_ = *listed;
+    program_vmid(*listed);
 }
 
 void Hws::map_queues(Body body) {
