@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: libFuzzer target: bytes of a guest as a user's AQL ring, with the same bytes as the
 // signals and PM4 buffers that its packets point to. Thread: single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -22,11 +20,6 @@ constexpr uint64_t ring_dwords = 1024;
 constexpr int64_t slack = 4 * (0x4001 + 64);  // one packet
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     uint64_t rung = 0;

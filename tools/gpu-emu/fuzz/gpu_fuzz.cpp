@@ -3,8 +3,6 @@
 // the driver has set up, and then what guest, client and control socket do, one after the other.
 // Nothing may crash, take longer or more memory than Limits has, or reach what GuestMemory does not
 // offer. Thread: single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <array>
 #include <cstdint>
 #include <cstdio>
@@ -294,11 +292,6 @@ const char* play(GuestInput input) {
 
 }  // namespace
 }  // namespace gpuemu::fuzz
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     // What an input does it does each time; what else the machine does, it does not.

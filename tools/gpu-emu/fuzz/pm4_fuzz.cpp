@@ -2,8 +2,6 @@
 // Purpose: libFuzzer target: bytes of a guest as PM4 packets in the KIQ's ring, an indirect buffer
 // and a run list. Nothing may crash, hang, or use more than its budget by more than one packet.
 // Thread: single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -25,11 +23,6 @@ std::vector<uint32_t> dwords_of(const uint8_t* data, size_t size) {
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     auto packets = dwords_of(data, std::min<size_t>(size, 4 * gpuemu::test::Bench::kiq_dwords));

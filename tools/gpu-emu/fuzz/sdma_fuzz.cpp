@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: libFuzzer target: bytes of a guest as SDMA packets in the GFX queue's ring and in an
 // indirect buffer of a user. Thread: single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -21,11 +19,6 @@ constexpr uint64_t user_buffer = 0x4000;
 constexpr int64_t slack = 4096;
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     using enum gpuemu::sdma_4_4_2::QueueReg;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: libFuzzer target: bytes of a guest as packets in a ring of VCN or JPEG, and in an
 // indirect buffer of a user. The first byte chooses the ring. Thread: single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cstdint>
 #include <vector>
@@ -62,11 +60,6 @@ private:
 
 }  // namespace
 }  // namespace gpuemu::fuzz
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (size == 0) {

@@ -4,7 +4,6 @@
 // windows stay inside maps. Input: pieces of a 2 byte header (bits 0-13 length, bit 14 a memory
 // file comes along, bit 15 an eventfd) and their bytes.
 #include <fcntl.h>
-#include <spdlog/spdlog.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -102,11 +101,6 @@ std::vector<hp::Fd> descriptors(uint16_t piece, const hp::Fd& file) {
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     static const hp::Fd file = [] {

@@ -3,8 +3,6 @@
 // make of a guest that says what it likes: CP_HYP_XCP_CTL of each XCC before and after the HIQ is
 // mapped, then bytes as the packets of the HIQ, a run list, the MQDs and a user's AQL ring. Thread:
 // single-threaded.
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -49,11 +47,6 @@ void run_bounded(XccBench& bench) {
 }
 
 }  // namespace
-
-extern "C" int LLVMFuzzerInitialize(int*, char***) {
-    spdlog::set_level(spdlog::level::off);
-    return 0;
-}
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     std::array<std::array<uint8_t, XccBench::xccs>, 2> controls;
