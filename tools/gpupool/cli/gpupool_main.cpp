@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <functional>
@@ -15,6 +16,7 @@
 
 #include "gpupool/cli/pool_client.h"
 #include "gpupool/cli/print.h"
+#include "gpupool/driver/vm_alive.h"
 
 namespace {
 
@@ -23,7 +25,9 @@ using nlohmann::json;
 
 constexpr int refused = 1, cannot_tell = 2;
 constexpr const char* default_socket = "/run/gpupool/socket";
+constexpr const char* default_run = "/run/gpupool";
 constexpr uint64_t follow_patience_ms = 24ull * 3600 * 1000;
+constexpr double cluster_patience_s = 300;
 // A monitor of a busy host answers late.
 constexpr uint64_t doctor_patience_ms = 60ull * 1000;
 
@@ -138,6 +142,19 @@ json read_definition(const std::string& file) {
     return value;
 }
 
+/// {"mi": "mi300x"} of "mi:mi300x".
+json expectations(const std::vector<std::string>& words) {
+    json expected = json::object();
+    for (const std::string& word : words) {
+        const size_t colon = word.find(':');
+        if (colon == std::string::npos) {
+            throw Failure{refused, "bad-request: '" + word + "' is not POOL:PROFILE"};
+        }
+        expected[word.substr(0, colon)] = word.substr(colon + 1);
+    }
+    return expected;
+}
+
 void follow_events(Session& session, uint64_t most, bool follow) {
     json request{{"do", "events"}, {"most", most}};
     while (true) {
@@ -156,6 +173,67 @@ void follow_events(Session& session, uint64_t most, bool follow) {
             request["after"] = 0;
         }
     }
+}
+
+/// The row of a table of the status; a refusal when there is none of that name.
+json row_of(const json& table, const std::string& name, const char* code) {
+    const auto found =
+        std::ranges::find_if(table, [&](const json& row) { return row.at("name") == name; });
+    if (found == table.end()) {
+        throw Failure{refused, std::string(code) + ": there is no '" + name + "'"};
+    }
+    return *found;
+}
+
+std::string state_of_vm(Session& session, const std::string& vm) {
+    const json status = session.ask({{"do", "status"}});
+    return row_of(status.at("vms"), vm, "unknown-vm").at("state").get<std::string>();
+}
+
+/// The VM runs and has leases of so many GPUs of the pool, each of which has one: what is missing
+/// of that is begun, and waited for. For a cluster, which asks again when it is not sure.
+int have_running(Session& session, const std::string& vm, const std::string& pool, uint64_t gpus) {
+    if (state_of_vm(session, vm) == "stopping") {
+        session.wait_for({{"vm", vm}}, {"stopped"});
+    }
+    if (state_of_vm(session, vm) == "stopped") {
+        session.ask({{"do", "start"}, {"vm", vm}, {"cluster", true}});
+    }
+    session.wait_for({{"vm", vm}}, {"running"}, {"stopped"});
+    const json status = session.ask({{"do", "status"}, {"pool", pool}});
+    uint64_t leased = 0;
+    std::vector<json> awaited;
+    for (const json& lease : status.at("leases")) {
+        const auto state = lease.at("state").get<std::string>();
+        if (lease.at("vm") == vm && state != "returning") {
+            ++leased;
+            // One that lost its GPU is the pool's to repair: the VM goes on meanwhile.
+            if (state == "queued" || state == "attaching") {
+                awaited.push_back(lease.at("lease"));
+            }
+        }
+    }
+    if (leased < gpus) {
+        const json answer =
+            session.ask({{"do", "lease"}, {"pool", pool}, {"vm", vm}, {"count", gpus - leased}});
+        for (const json& made : answer.at("leases")) {
+            awaited.push_back(made.at("lease"));
+        }
+    }
+    for (const json& lease : awaited) {
+        session.wait_for({{"lease", lease}}, {"active"});
+    }
+    return 0;
+}
+
+/// The VM does not run, and will not be started by what is in the books.
+int have_stopped(Session& session, const std::string& vm) {
+    const std::string state = state_of_vm(session, vm);
+    if (state == "running" || state == "starting") {
+        session.ask({{"do", "stop"}, {"vm", vm}, {"cluster", true}});
+    }
+    session.wait_for({{"vm", vm}}, {"stopped"});
+    return 0;
 }
 
 /// The status, anew each time that something happens; at least as often as `refresh_ms`, for what
@@ -248,8 +326,9 @@ private:
 
     void declare_pools() {
         auto* create = quiet(app_, "create", "a pool of GPUs of one kind", [this] {
-            return json{{"do", "create"},        {"pool", pool_},     {"profile", profile_},
-                        {"vram_mib", vram_mib_}, {"spares", spares_}, {"on_failure", on_failure_}};
+            return json{{"do", "create"},         {"pool", pool_},     {"profile", profile_},
+                        {"vram_mib", vram_mib_},  {"spares", spares_}, {"on_failure", on_failure_},
+                        {"give_up_s", give_up_s_}};
         });
         create->add_option("POOL", pool_)->required();
         create->add_option("--profile", profile_, "the kind of its GPUs: mi300x")->required();
@@ -259,6 +338,9 @@ private:
             ->add_option("--on-failure", on_failure_, "replace a failed GPU, or wait for somebody")
             ->check(CLI::IsMember({"replace", "wait"}))
             ->capture_default_str();
+
+        create->add_option("--give-up-s", give_up_s_,
+                           "seconds without a GPU after which a lease is not waited for; 0: never");
 
         auto* add = verb(app_, "add", "GPUs to a pool", [this](Session& session) {
             for (const std::string& serial : serials_) {
@@ -324,6 +406,13 @@ private:
         add_wait(online);
     }
 
+    /// What a cluster asks for is waited for in any case.
+    void be_patient() {
+        if (options_.wait_s < 0) {
+            options_.wait_s = cluster_patience_s;
+        }
+    }
+
     void declare_vms() {
         auto* vm = app_.add_subcommand("vm", "declare, start, stop");
         vm->require_subcommand(1);
@@ -351,14 +440,32 @@ private:
             [this](Session& s) {
                 s.wait_for({{"vm", vm_}}, {"running"}, {"stopped"});
             });
-        auto* stop = quiet(
-            *vm, "stop", "its leases are lost, its GPUs scrubbed",
-            [this] {
-                return json{{"do", "stop"}, {"vm", vm_}};
-            },
-            [this](Session& s) {
-                s.wait_for({{"vm", vm_}}, {"stopped"});
+        auto* stop =
+            verb(*vm, "stop", "its leases are lost, its GPUs scrubbed", [this](Session& session) {
+                if (by_cluster_) {
+                    be_patient();
+                    return have_stopped(session, vm_);
+                }
+                session.show(session.change({{"do", "stop"}, {"vm", vm_}}), "");
+                session.wait_for({{"vm", vm_}}, {"stopped"});
+                return 0;
             });
+        stop->add_flag("--by-cluster", by_cluster_,
+                       "for the cluster's agent alone: done, too, if it does not run");
+        auto* run = verb(*vm, "run", "start it and lease for it: for the cluster's agent alone",
+                         [this](Session& session) {
+                             be_patient();
+                             return have_running(session, vm_, pool_, gpus_);
+                         });
+        run->add_option("--pool", pool_)->required();
+        run->add_option("--gpus", gpus_, "so many leases")->capture_default_str();
+        auto* alive =
+            verb(*vm, "alive", "exit status 0 if it runs, whatever the books say and gpupoold does",
+                 [this](Session&) { return gpupool::vm_alive(run_, vm_) ? 0 : refused; });
+        alive->add_option("--run", run_, "gpupoold's folder of that name")->capture_default_str();
+        alive->add_option("VM", vm_)->required();
+        run->add_option("VM", vm_)->required();
+        add_wait(run);
         for (auto* command : {start, stop}) {
             command->add_option("VM", vm_)->required();
             add_wait(command);
@@ -427,6 +534,24 @@ private:
                          [this](Session& session) { return show_top(session, screens_); });
         top->add_option("--screens", screens_, "end after so many; 0: never")
             ->capture_default_str();
+        auto* capacity = verb(
+            app_, "capacity", "how many GPUs of a pool a cluster may count on", [this](Session& s) {
+                const json pool = s.ask({{"do", "status"}, {"pool", pool_}}).at("pools").at(0);
+                if (!profile_.empty() && pool.at("profile") != profile_) {
+                    throw Failure{refused, "heterogeneous: pool " + pool_ + " is of " +
+                                               pool.at("profile").get<std::string>() + ", not of " +
+                                               profile_};
+                }
+                std::cout << pool.at("capacity") << "\n";
+                return 0;
+            });
+        capacity->add_option("POOL", pool_)->required();
+        capacity->add_option("--profile", profile_, "refused if it is of another kind");
+        auto* note = quiet(app_, "note", "write into the events what happened elsewhere", [this] {
+            return json{{"do", "note"}, {"what", what_}, {"detail", reason_}};
+        });
+        note->add_option("WHAT", what_, "cluster-node, cluster-fencing ...")->required();
+        note->add_option("DETAIL", reason_);
         verb(app_, "map", "one HTML page of VMs, slots, GPUs", [](Session& session) {
             const json answer = session.ask({{"do", "map"}});
             session.show(answer, answer.at("html").get<std::string>());
@@ -437,27 +562,32 @@ private:
             session.show(answer, answer.at("text").get<std::string>());
             return 0;
         });
-        verb(app_, "doctor", "whether books, VMs and boards say the same", [](Session& session) {
-            const json answer = session.ask({{"do", "doctor"}, {"timeout_ms", doctor_patience_ms}});
-            std::string text;
-            for (const json& finding : answer.at("findings")) {
-                text += finding.get<std::string>() + "\n";
-            }
-            session.show(answer, text.empty() ? "all is as the books say\n" : text);
-            return text.empty() ? 0 : refused;
-        });
+        auto* doctor = verb(
+            app_, "doctor", "whether books, VMs and boards say the same", [this](Session& session) {
+                const json answer = session.ask({{"do", "doctor"},
+                                                 {"timeout_ms", doctor_patience_ms},
+                                                 {"expect", expectations(expected_)}});
+                std::string text;
+                for (const json& finding : answer.at("findings")) {
+                    text += finding.get<std::string>() + "\n";
+                }
+                session.show(answer, text.empty() ? "all is as the books say\n" : text);
+                return text.empty() ? 0 : refused;
+            });
+        doctor->add_option("--expect", expected_, "POOL:PROFILE, as on each node of a cluster");
     }
 
     CLI::App app_;
     Options options_;
     Todo todo_;
     std::string pool_, profile_, gpu_, vm_, with_, reason_, definition_;
+    std::string what_, run_ = default_run;
     std::string on_failure_ = "replace";
-    std::vector<std::string> serials_;
+    std::vector<std::string> serials_, expected_;
     std::optional<uint64_t> epoch_, owner_;
     uint64_t vram_mib_ = 0, spares_ = 0, gpus_ = 1, count_ = 1, lease_ = 0, most_ = 100;
-    uint64_t screens_ = 0;
-    bool retire_ = false, no_queue_ = false, follow_ = false;
+    uint64_t screens_ = 0, give_up_s_ = 0;
+    bool retire_ = false, no_queue_ = false, follow_ = false, by_cluster_ = false;
 };
 
 }  // namespace

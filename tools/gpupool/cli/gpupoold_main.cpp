@@ -2,6 +2,7 @@
 // Purpose: gpupoold, which keeps the books of a machine's GPUs. It may end at any moment; VMs and
 // boards stay, and the next one goes on with them.
 // Thread: main is the loop.
+#include <pwd.h>
 #include <signal.h>
 #include <sys/stat.h>
 
@@ -123,6 +124,12 @@ std::optional<gpupool::Configuration> configuration(const Options& options) {
     return std::move(*read);
 }
 
+/// As whom its alert agents run; nothing where it is not installed.
+std::optional<uid_t> user_of_pacemaker() {
+    const passwd* const user = ::getpwnam("hacluster");
+    return user == nullptr ? std::nullopt : std::optional(user->pw_uid);
+}
+
 void apply(const gpupool::Configuration& wanted, gpupool::Keeper& keeper) {
     gpupool::Books books = keeper.draft();
     if (auto done = gpupool::apply(wanted, keeper.driver(), books); !done) {
@@ -152,7 +159,12 @@ void run(const Options& options) {
     const std::string socket =
         options.socket.empty() ? (fs::path(options.run) / "socket").string() : options.socket;
     const gpupool::Server server(
-        loop, keeper, {.socket = socket, .metrics = options.metrics, .map = options.map});
+        loop, keeper,
+        {.socket = socket,
+         .metrics = options.metrics,
+         .map = options.map,
+         .clustered = wanted && wanted->clustered,
+         .cluster_user = wanted && wanted->clustered ? user_of_pacemaker() : std::nullopt});
     hp::log::info("ready", {{"socket", socket}});
     loop.run();
     hp::log::info("ends; VMs and boards stay");

@@ -133,7 +133,8 @@ std::string status_text(const json& answer) {
     for (const auto& [id, lease] : leases) {
         if (!lease.contains("gpu")) {
             text += fmt::format(
-                "lease {}  {}  vm {}, pool {}\n", id, lease.at("state").get<std::string>(),
+                "lease {}  {}{}  vm {}, pool {}\n", id, lease.at("state").get<std::string>(),
+                lease.value("gave_up", false) ? ", given up" : "",
                 lease.at("vm").get<std::string>(), lease.at("pool").get<std::string>());
         }
     }

@@ -87,17 +87,20 @@ private:
 };
 
 Pool pool_of(const std::string& name, const json& value) {
-    const Table table(value, "/pools/" + name, {"profile", "vram_mib", "spares", "on_failure"});
+    const Table table(value, "/pools/" + name,
+                      {"profile", "vram_mib", "spares", "on_failure", "give_up_s"});
     const std::string on_failure = table.has("on_failure") ? table.text("on_failure") : "replace";
     if (on_failure != "replace" && on_failure != "wait") {
         throw Wrong(table.path("on_failure") + ": is replace or wait");
     }
-    return {.name = name,
-            .profile = table.text("profile"),
-            .vram_mib = table.number_or("vram_mib", 1 << 24, 0),
-            .spares = static_cast<unsigned>(table.number_or("spares", 1 << 16, 0)),
-            .replace = on_failure == "replace",
-            .owner = ::geteuid()};
+    return {
+        .name = name,
+        .profile = table.text("profile"),
+        .vram_mib = table.number_or("vram_mib", 1 << 24, 0),
+        .spares = static_cast<unsigned>(table.number_or("spares", 1 << 16, 0)),
+        .replace = on_failure == "replace",
+        .owner = ::geteuid(),
+        .give_up_s = static_cast<unsigned>(table.number_or("give_up_s", longest_patience_s, 0))};
 }
 
 Configuration::Board board_of(const std::string& where, const json& value) {
@@ -118,8 +121,13 @@ Vm vm_of(const std::string& name, const json& value) {
 }
 
 Configuration configuration_of(const json& whole) {
-    const Table table(whole, "", {"pools", "gpus", "vms"});
+    const Table table(whole, "", {"pools", "gpus", "vms", "cluster"});
     Configuration read;
+    const std::string cluster = table.has("cluster") ? table.text("cluster") : "none";
+    if (cluster != "none" && cluster != "pacemaker") {
+        throw Wrong(table.path("cluster") + ": is none or pacemaker");
+    }
+    read.clustered = cluster == "pacemaker";
     const json pools = table.objects("pools");
     for (const auto& [name, value] : pools.items()) {
         read.pools.push_back(pool_of(name, value));
@@ -159,6 +167,7 @@ hp::Result<void> apply_pool(const Pool& wanted, const Driver& driver, Books& boo
     }
     pool.spares = wanted.spares;
     pool.replace = wanted.replace;
+    pool.give_up_s = wanted.give_up_s;
     return {};
 }
 

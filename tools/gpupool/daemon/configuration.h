@@ -25,14 +25,16 @@ struct Configuration {
     std::vector<Pool> pools{};
     std::vector<Board> gpus{};
     std::vector<Vm> vms{};
+    bool clustered = false;  // Pacemaker starts and stops VMs
 };
 
 /// `file` stands in errors, which are one line: what is wrong, and where.
 hp::Result<Configuration> parse_configuration(std::string_view text, const std::string& file);
 hp::Result<Configuration> read_configuration(const std::filesystem::path& file);
 
-/// Makes what is missing, and changes what may be changed: spares, on_failure, and of a VM that is
-/// stopped all. Fails with the books half changed when something cannot be: they are a draft.
+/// Makes what is missing, and changes what may be changed: spares, on_failure, give_up_s, and of a
+/// VM that is stopped all. Fails with the books half changed when something cannot be: they are a
+/// draft.
 hp::Result<void> apply(const Configuration& wanted, const Driver& driver, Books& books);
 
 }  // namespace gpupool

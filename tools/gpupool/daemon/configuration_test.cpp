@@ -56,10 +56,12 @@ TEST_F(ConfigurationTest, MakesWhatIsMissingOnce) {
 TEST_F(ConfigurationTest, ChangesWhatMayBeChanged) {
     take(whole);
     books.vms.at("train").state = VmState::running;
-    take(R"({"pools": {"mi": {"profile": "mi300x", "spares": 0, "on_failure": "wait"}},
+    take(R"({"pools": {"mi": {"profile": "mi300x", "spares": 0, "on_failure": "wait",
+                              "give_up_s": 60}},
              "vms": {"train": {"gpus": 4, "definition": {}}}})");
     EXPECT_EQ(books.pools.at("mi").spares, 0U);
     EXPECT_FALSE(books.pools.at("mi").replace);
+    EXPECT_EQ(books.pools.at("mi").give_up_s, 60U);
     EXPECT_EQ(books.gpus.size(), 2U) << "what is not named stays";
     EXPECT_EQ(books.vms.at("train").gpus, 2U) << "it runs";
     books.vms.at("train").state = VmState::stopped;
@@ -72,7 +74,7 @@ TEST_F(ConfigurationTest, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(fault("{").substr(0, 4), "f:1:");
     EXPECT_EQ(fault("[]"), "f: /: has to be an object");
     EXPECT_EQ(fault(R"({"pool": {}})"),
-              "f: /pool: there is no such member, there are pools, gpus, vms");
+              "f: /pool: there is no such member, there are pools, gpus, vms, cluster");
     EXPECT_EQ(fault(R"({"pools": {"a": {}}})"), "f: /pools/a/profile: is missing");
     EXPECT_EQ(fault(R"({"pools": {"a": {"profile": "x", "spares": -1}}})"),
               "f: /pools/a/spares: has to be a number from 0 to 65536");
@@ -81,6 +83,10 @@ TEST_F(ConfigurationTest, SaysWhatIsWrongAndWhere) {
     EXPECT_EQ(fault(R"({"pools": {"../a": {"profile": "x"}}})"), "'../a' is no name for a pool");
     EXPECT_EQ(fault(R"({"pools": {"mi": {"profile": "navi21"}}})"),
               "pool mi is of mi300x with 0 MiB, and stays so: name another pool");
+    EXPECT_EQ(fault(R"({"pools": {"mi": {"profile": "mi300x", "give_up_s": 86401}}})"),
+              "f: /pools/mi/give_up_s: has to be a number from 0 to 86400");
+    EXPECT_EQ(fault(R"({"cluster": "heartbeat"})"), "f: /cluster: is none or pacemaker");
+    EXPECT_EQ(fault(R"({"cluster": "pacemaker"})"), "none");
     EXPECT_EQ(fault(R"({"gpus": {}})"), "f: /gpus: has to be a list");
     EXPECT_EQ(fault(R"({"gpus": [{"pool": "mi", "serial": 7}]})"),
               "f: /gpus/0/serial: has to be a text");

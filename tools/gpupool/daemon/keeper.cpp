@@ -159,6 +159,24 @@ void Keeper::drive() {
             start(subject, step);
         }
     }
+    watch_patience();
+}
+
+/// Nothing else happens when a repair is to be given up.
+void Keeper::watch_patience() {
+    const auto left = until_next_give_up(draft());
+    // What the ledger would not take yet has its own timer.
+    if (!left || !unrecorded_.empty()) {
+        patience_ = {};
+        return;
+    }
+    patience_ =
+        loop_.after(std::chrono::microseconds(*left) + std::chrono::milliseconds(1), [this] {
+            report([](Books& books) {
+                settle(books);
+                return !books.events.empty();
+            });
+        });
 }
 
 void Keeper::start(const std::string& subject, const Step& step) {

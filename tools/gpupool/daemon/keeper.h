@@ -61,6 +61,7 @@ private:
     bool record(const Report& report);
     void try_again();
     void drive();
+    void watch_patience();
     void start(const std::string& subject, const Step& step);
     void finish(const std::string& subject, const Step& step,
                 const tl::expected<std::string, StepFailure>& result);
@@ -76,6 +77,7 @@ private:
     std::list<Report> unrecorded_;                // what the ledger would not take
     hp::EventLoop::Handle again_;
     bool waiting_ = false;
+    hp::EventLoop::Handle patience_;  // ends then
     std::unique_ptr<Mailbox> mailbox_;
 };
 

@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fstream>
+#include <map>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -84,6 +85,22 @@ uint64_t serial_of(const json& request) {
         return *serial;
     }
     return number(request, "serial", UINT64_MAX);
+}
+
+/// {"mi": "mi300x"}: the kinds of GPUs that somebody expects pools to be of.
+std::map<std::string, std::string> expected_of(const json& request) {
+    std::map<std::string, std::string> expected;
+    const json given = request.value("expect", json::object());
+    const bool fits = given.is_object() && std::ranges::all_of(given, [](const json& profile) {
+                          return profile.is_string();
+                      });
+    if (!fits) {
+        throw BadMember("'expect' has to be an object of pools and profiles");
+    }
+    for (const auto& [pool, profile] : given.items()) {
+        expected.emplace(pool, profile.get<std::string>());
+    }
+    return expected;
 }
 
 json done(json members = json::object()) {
@@ -266,7 +283,9 @@ Server::Work Server::work_of(const Caller& caller, const std::string& verb, cons
                   .profile = text(request, "profile"),
                   .vram_mib = number_or(request, "vram_mib", 1 << 24, 0),
                   .spares = static_cast<unsigned>(number_or(request, "spares", 1 << 16, 0)),
-                  .replace = on_failure == "replace"};
+                  .replace = on_failure == "replace",
+                  .give_up_s = static_cast<unsigned>(
+                      number_or(request, "give_up_s", longest_patience_s, 0))};
         return [=, this](Books& books) -> Answer {
             if (auto good = keeper_.driver().check_profile(pool.profile); !good) {
                 return refuse(Code::bad_request, good.error().message);
@@ -296,6 +315,14 @@ Server::Work Server::work_of(const Caller& caller, const std::string& verb, cons
                 return refuse(Code::bad_request, good.error().message);
             }
             return declared;
+        };
+    }
+    if ((verb == "start" || verb == "stop") && options_.clustered &&
+        !flag_or(request, "cluster", false)) {
+        return [](Books&) -> Answer {
+            return refuse(Code::clustered,
+                          "Pacemaker says where VMs run: crm_resource --ban, --clear, or "
+                          "--meta --set-parameter target-role");
         };
     }
     if (verb == "start") {
@@ -352,6 +379,12 @@ Server::Work Server::work_of(const Caller& caller, const std::string& verb, cons
             return plain(retire ? retire_gpu(books, caller, gpu)
                                 : take_offline(books, caller, gpu));
         };
+    }
+    if (verb == "note") {
+        const Caller writer{.uid = caller.uid,
+                            .admin = caller.admin || caller.uid == options_.cluster_user};
+        return [=, what = text(request, "what"), detail = text_or(request, "detail", "")](
+                   Books& books) { return plain(note(books, writer, what, detail)); };
     }
     if (verb == "online") {
         return [=, gpu = text(request, "gpu")](Books& books) {
@@ -519,9 +552,13 @@ std::optional<Server::Answer> Server::doctor(const Client& client, const json& r
     const uint64_t mine = examinations_begun_ + 1;
     auto refused = await(
         client, request,
-        [this, mine]() -> std::optional<json> {
-            return examinations_done_ >= mine ? std::optional(json{{"findings", findings_}})
-                                              : std::nullopt;
+        [this, mine, expected = expected_of(request)]() -> std::optional<json> {
+            if (examinations_done_ < mine) {
+                return std::nullopt;
+            }
+            Keeper::Findings findings = unlike(keeper_.books(), expected);
+            findings.insert(findings.end(), findings_.begin(), findings_.end());
+            return json{{"findings", std::move(findings)}};
         },
         [] { return std::string("the hardware is being looked at"); });
     if (!refused) {

@@ -13,6 +13,7 @@
 #include <list>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "gpupool/daemon/keeper.h"
@@ -30,6 +31,8 @@ public:
         std::string socket;
         std::filesystem::path metrics;  // empty: not written
         std::filesystem::path map;      // likewise
+        bool clustered = false;         // VMs are started and stopped by the cluster's agent alone
+        std::optional<uid_t> cluster_user{};  // may write into the events, too
     };
 
     /// So many at a time; who comes then is sent away.

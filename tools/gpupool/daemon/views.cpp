@@ -50,6 +50,9 @@ json lease_json(const Lease& lease) {
     if (lease.gpu) {
         view["gpu"] = *lease.gpu;
     }
+    if (lease.gave_up) {
+        view["gave_up"] = true;
+    }
     return view;
 }
 
@@ -153,6 +156,8 @@ json status_view(const Books& books, const std::optional<std::string>& pool) {
              {"vram_mib", row.vram_mib},
              {"spares", row.spares},
              {"on_failure", row.replace ? "replace" : "wait"},
+             {"give_up_s", row.give_up_s},
+             {"capacity", capacity_of(books, name)},
              {"health", name_of(health_of(books, name))},
              {"counts",
               counts(gpu_states,
@@ -241,6 +246,33 @@ std::string metrics_view(const Books& books) {
     for (const auto& [name, pool] : books.pools) {
         text += fmt::format("gpupool_health{{pool=\"{}\"}} {}\n", label(name),
                             static_cast<int>(health_of(books, name)));
+    }
+    text +=
+        "# HELP gpupool_capacity GPUs of a pool that VMs have or could have.\n"
+        "# TYPE gpupool_capacity gauge\n";
+    for (const auto& [name, pool] : books.pools) {
+        text += fmt::format("gpupool_capacity{{pool=\"{}\"}} {}\n", label(name),
+                            capacity_of(books, name));
+    }
+    text +=
+        "# HELP gpupool_repair_seconds From the failure of a leased GPU until another one is in "
+        "its place.\n"
+        "# TYPE gpupool_repair_seconds summary\n";
+    for (const auto& [name, pool] : books.pools) {
+        text += fmt::format(
+            "gpupool_repair_seconds_sum{{pool=\"{0}\"}} {1:.6f}\n"
+            "gpupool_repair_seconds_count{{pool=\"{0}\"}} {2}\n",
+            label(name), static_cast<double>(pool.repair_us) / 1e6, pool.repairs);
+    }
+    text +=
+        "# HELP gpupool_repairs_given_up Leases without a GPU for longer than the pool's "
+        "give_up_s.\n"
+        "# TYPE gpupool_repairs_given_up gauge\n";
+    for (const auto& [name, pool] : books.pools) {
+        text += fmt::format("gpupool_repairs_given_up{{pool=\"{}\"}} {}\n", label(name),
+                            std::ranges::count_if(books.leases, [&](const auto& entry) {
+                                return entry.second.pool == name && entry.second.gave_up;
+                            }));
     }
     text +=
         "# HELP gpupool_scrubs_total Cold resets of a GPU.\n"

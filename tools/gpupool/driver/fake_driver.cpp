@@ -8,13 +8,18 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
+#include <chrono>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
+#include <vector>
 
+#include "gpupool/driver/qemu_vm.h"
+#include "hotplug/base/detached_process.h"
 #include "lib/fd.h"
 
 namespace gpupool {
@@ -25,6 +30,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 constexpr int look_for_stop_ms = 100;
+constexpr std::chrono::seconds end_grace{5};
 
 fs::path board_file(const fs::path& folder, uint64_t serial) {
     return folder / "boards" / fmt::format("{:016x}", serial);
@@ -45,6 +51,18 @@ std::optional<json> read_file(const fs::path& file) {
     return json::parse(stream);
 }
 
+fs::path lock_of(const fs::path& folder, const std::string& vm, uint64_t incarnation) {
+    return folder / "processes" / QemuVm::Id{vm, incarnation}.folder_name() / "lock";
+}
+
+/// What the VM is to run beside its file; nothing: the file is all.
+std::optional<std::vector<std::string>> program_of(const json& definition) {
+    if (!definition.is_object() || !definition.contains("run")) {
+        return std::nullopt;
+    }
+    return definition.at("run").get<std::vector<std::string>>();
+}
+
 tl::unexpected<StepFailure> failed(Blame blame, std::string message) {
     return tl::unexpected<StepFailure>(StepFailure{blame, std::move(message)});
 }
@@ -54,6 +72,7 @@ tl::unexpected<StepFailure> failed(Blame blame, std::string message) {
 void FakeDriver::begin(const Books& books, Watcher watcher) {
     fs::create_directories(folder_ / "boards");
     fs::create_directories(folder_ / "vms");
+    fs::create_directories(folder_ / "processes");
     watcher_ = std::move(watcher);
     for (const auto& [name, vm] : books.vms) {
         if (vm.state == VmState::running) {
@@ -80,8 +99,8 @@ void FakeDriver::watch(const std::stop_token& stop) {
             std::array<char, 4096> events;
             while (::read(changes.get(), events.data(), events.size()) > 0) {
             }
-            compare();
         }
+        compare();  // the end of a process changes no folder
     }
 }
 
@@ -98,22 +117,56 @@ void FakeDriver::compare() {
             return missing;
         });
         std::erase_if(known_.vms, [&](const auto& entry) {
-            const bool missing = !fs::exists(folder_ / "vms" / entry.first);
+            const bool missing = !runs(entry.first, entry.second);
             if (missing) {
                 gone.vms.insert(entry);
             }
             return missing;
         });
         for (const auto& [name, incarnation] : gone.vms) {
+            std::error_code absent;
+            fs::remove(folder_ / "vms" / name, absent);
+            (void)end_process(name);  // one that stays is seen by whoever starts it again
             forget_vm(name);
         }
     }
     for (const auto& [name, incarnation] : gone.vms) {
-        watcher_.vm_ended(name, incarnation, "its file is gone");
+        watcher_.vm_ended(name, incarnation, "its file or process is gone");
     }
     for (const auto& [serial, board] : gone.boards) {
         watcher_.board_failed(serial, board.epoch, "its file is gone");
     }
+}
+
+bool FakeDriver::runs(const std::string& name, uint64_t incarnation) const {
+    const auto vm = read_file(folder_ / "vms" / name);
+    return vm && (!vm->value("process", false) ||
+                  hotplug::detached_process(lock_of(folder_, name, incarnation)));
+}
+
+hp::Result<void> FakeDriver::start_process(const Step& step) const {
+    const auto program = program_of(json::parse(step.definition));
+    if (!program) {
+        return {};
+    }
+    const fs::path lock = lock_of(folder_, step.vm, step.incarnation);
+    fs::create_directories(lock.parent_path());
+    return hotplug::start_detached({.argv = *program, .environment = {}},
+                                   lock.parent_path() / "log", lock);
+}
+
+/// In whatever incarnation.
+hp::Result<void> FakeDriver::end_process(const std::string& name) const {
+    for (const QemuVm::Id& id : QemuVm::all(folder_ / "processes")) {
+        if (id.name == name) {
+            if (auto ended =
+                    hotplug::end_detached(lock_of(folder_, name, id.incarnation), end_grace);
+                !ended) {
+                return ended;
+            }
+        }
+    }
+    return {};
 }
 
 /// Boards that were in it are in none.
@@ -128,8 +181,19 @@ void FakeDriver::forget_vm(const std::string& name) {
 }
 
 hp::Result<void> FakeDriver::check_definition(const std::string& definition) const {
-    if (!json::accept(definition)) {
+    const json value = json::parse(definition, nullptr, false);
+    if (value.is_discarded()) {
         return hp::fail("a definition is a JSON value");
+    }
+    if (value.is_object() && value.contains("run")) {
+        const json& run = value.at("run");
+        const bool fits =
+            run.is_array() && !run.empty() && std::ranges::all_of(run, [](const json& word) {
+                return word.is_string() && !word.get<std::string>().empty();
+            });
+        if (!fits) {
+            return hp::fail("'run' is a program and its arguments");
+        }
     }
     return {};
 }
@@ -186,11 +250,19 @@ tl::expected<std::string, StepFailure> FakeDriver::carry_out(const Step& step) {
                 definition.is_object() && definition.contains("fails")) {
                 return failed(Blame::board, definition.at("fails").dump());
             }
-            write_file(vm_file, {{"incarnation", step.incarnation}});
+            if (auto started = start_process(step); !started) {
+                return failed(Blame::board, started.error().message);
+            }
+            write_file(vm_file,
+                       {{"incarnation", step.incarnation},
+                        {"process", program_of(json::parse(step.definition)).has_value()}});
             known_.vms[step.vm] = step.incarnation;
             break;
         case StepKind::stop_vm: {
             known_.vms.erase(step.vm);
+            if (auto ended = end_process(step.vm); !ended) {
+                return failed(Blame::vm, ended.error().message);
+            }
             std::error_code absent;
             fs::remove(vm_file, absent);
             forget_vm(step.vm);
@@ -204,8 +276,10 @@ hp::Result<Inventory> FakeDriver::look() {
     const std::lock_guard lock(mutex_);
     Inventory found;
     for (const auto& entry : fs::directory_iterator(folder_ / "vms")) {
-        if (const auto vm = read_file(entry.path())) {
-            found.vms.emplace(entry.path().filename(), vm->at("incarnation").get<uint64_t>());
+        const auto vm = read_file(entry.path());
+        const std::string name = entry.path().filename();
+        if (vm && runs(name, vm->at("incarnation").get<uint64_t>())) {
+            found.vms.emplace(name, vm->at("incarnation").get<uint64_t>());
         }
     }
     for (const auto& entry : fs::directory_iterator(folder_ / "boards")) {

@@ -2,7 +2,8 @@
 // Purpose: boards and VMs that are files in a folder, as durable as real ones: for tests, and for
 // who wants to try the commands without a guest. What happens to hardware is done to the files: a
 // board that is removed has failed, a VM that is removed has ended. A VM whose definition has
-// {"fails": "why"} does not start.
+// {"fails": "why"} does not start; one with {"run": ["/bin/program", ...]} is that process beside
+// its file, and ends with either.
 // Thread: see driver.h. Not modelled: time; nothing takes any.
 #pragma once
 
@@ -16,6 +17,7 @@ namespace gpupool {
 
 /// FOLDER/boards/SERIAL: {"epoch":5,"vm":"train","incarnation":1,"slot":0}
 /// FOLDER/vms/NAME: {"incarnation":1}
+/// FOLDER/processes/NAME@INCARNATION/lock: of its process (hotplug/base/detached_process.h)
 class FakeDriver : public Driver {
 public:
     explicit FakeDriver(std::filesystem::path folder) : folder_(std::move(folder)) {}
@@ -29,6 +31,9 @@ public:
 private:
     void watch(const std::stop_token& stop);
     void compare();
+    bool runs(const std::string& name, uint64_t incarnation) const;
+    hp::Result<void> start_process(const Step& step) const;
+    hp::Result<void> end_process(const std::string& name) const;
     void forget_vm(const std::string& name);
 
     std::filesystem::path folder_;

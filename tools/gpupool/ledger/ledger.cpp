@@ -19,7 +19,9 @@ constexpr int64_t application_id = 0x47505570;
 constexpr const char* schema = R"(
 CREATE TABLE pools (
     name TEXT PRIMARY KEY, profile TEXT NOT NULL, vram_mib INTEGER NOT NULL,
-    spares INTEGER NOT NULL, replace INTEGER NOT NULL, owner INTEGER NOT NULL) STRICT;
+    spares INTEGER NOT NULL, replace INTEGER NOT NULL, owner INTEGER NOT NULL,
+    give_up_s INTEGER NOT NULL DEFAULT 0, repairs INTEGER NOT NULL DEFAULT 0,
+    repair_us INTEGER NOT NULL DEFAULT 0) STRICT;
 CREATE TABLE gpus (
     name TEXT PRIMARY KEY, pool TEXT NOT NULL, serial INTEGER NOT NULL UNIQUE,
     state TEXT NOT NULL, offline INTEGER NOT NULL, epoch INTEGER NOT NULL,
@@ -30,7 +32,8 @@ CREATE TABLE vms (
     state TEXT NOT NULL, incarnation INTEGER NOT NULL, owner INTEGER NOT NULL) STRICT;
 CREATE TABLE leases (
     id INTEGER PRIMARY KEY, pool TEXT NOT NULL, vm TEXT NOT NULL, state TEXT NOT NULL,
-    gpu TEXT UNIQUE, owner INTEGER NOT NULL, since_us INTEGER NOT NULL) STRICT;
+    gpu TEXT UNIQUE, owner INTEGER NOT NULL, since_us INTEGER NOT NULL,
+    failed_us INTEGER NOT NULL DEFAULT 0, gave_up INTEGER NOT NULL DEFAULT 0) STRICT;
 -- Who had which GPU after which scrub: nobody has it twice after one.
 CREATE TABLE tenancies (
     gpu TEXT NOT NULL, epoch INTEGER NOT NULL, lease INTEGER NOT NULL, vm TEXT NOT NULL,
@@ -43,6 +46,17 @@ CREATE TABLE events (
     pool TEXT NOT NULL, gpu TEXT NOT NULL, epoch INTEGER NOT NULL, vm TEXT NOT NULL,
     lease INTEGER NOT NULL, detail TEXT NOT NULL) STRICT;
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+)";
+
+// What a ledger of version 1 lacks.
+constexpr const char* from_1_to_2 = R"(
+ALTER TABLE pools ADD COLUMN give_up_s INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pools ADD COLUMN repairs INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE pools ADD COLUMN repair_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE leases ADD COLUMN failed_us INTEGER NOT NULL DEFAULT 0;
+ALTER TABLE leases ADD COLUMN gave_up INTEGER NOT NULL DEFAULT 0;
+-- Since when is not known of what waits already: the state is as old as the loss, or younger.
+UPDATE leases SET failed_us = since_us WHERE state IN ('degraded', 'replacing');
 )";
 
 // Serial numbers use all 64 bits, SQLite's numbers have a sign.
@@ -182,7 +196,19 @@ hp::Result<void> Ledger::prepare_schema() {
                         "{}: install a later one",
                         name, *found, version));
     }
-    return {};
+    return bring_up_to_date(*found);
+}
+
+hp::Result<void> Ledger::bring_up_to_date(int64_t found) {
+    if (found == version) {
+        return {};
+    }
+    auto transaction = Transaction::begin(database_);
+    if (!transaction) {
+        return tl::unexpected(transaction.error());
+    }
+    return database_.execute(fmt::format("{} PRAGMA user_version = {};", from_1_to_2, version))
+        .and_then([&] { return transaction->commit(); });
 }
 
 hp::Result<void> Ledger::read_books() {
@@ -194,7 +220,9 @@ hp::Result<void> Ledger::read_books() {
     };
     Books books;
     auto read =
-        read_rows(database_, "SELECT name, profile, vram_mib, spares, replace, owner FROM pools",
+        read_rows(database_,
+                  "SELECT name, profile, vram_mib, spares, replace, owner, give_up_s, repairs, "
+                  "repair_us FROM pools",
                   [&](const Statement& row) -> hp::Result<void> {
                       books.pools.emplace(row.text(0),
                                           Pool{.name = row.text(0),
@@ -202,7 +230,10 @@ hp::Result<void> Ledger::read_books() {
                                                .vram_mib = static_cast<uint64_t>(row.number(2)),
                                                .spares = static_cast<unsigned>(row.number(3)),
                                                .replace = row.number(4) != 0,
-                                               .owner = static_cast<uid_t>(row.number(5))});
+                                               .owner = static_cast<uid_t>(row.number(5)),
+                                               .give_up_s = static_cast<unsigned>(row.number(6)),
+                                               .repairs = static_cast<uint64_t>(row.number(7)),
+                                               .repair_us = static_cast<uint64_t>(row.number(8))});
                       return {};
                   })
             .and_then([&] {
@@ -254,8 +285,8 @@ hp::Result<void> Ledger::read_books() {
             })
             .and_then([&] {
                 return read_rows(database_,
-                                 "SELECT id, pool, vm, state, gpu, owner, since_us FROM leases "
-                                 "WHERE state NOT IN ('closed', 'lost')",
+                                 "SELECT id, pool, vm, state, gpu, owner, since_us, failed_us, "
+                                 "gave_up FROM leases WHERE state NOT IN ('closed', 'lost')",
                                  [&](const Statement& row) -> hp::Result<void> {
                                      const auto state = lease_state(row.text(3));
                                      if (!state) {
@@ -267,7 +298,9 @@ hp::Result<void> Ledger::read_books() {
                                                  .vm = row.text(2),
                                                  .state = *state,
                                                  .owner = static_cast<uid_t>(row.number(5)),
-                                                 .since_us = static_cast<uint64_t>(row.number(6))};
+                                                 .since_us = static_cast<uint64_t>(row.number(6)),
+                                                 .failed_us = static_cast<uint64_t>(row.number(7)),
+                                                 .gave_up = row.number(8) != 0};
                                      if (auto gpu = row.text(4); !gpu.empty()) {
                                          lease.gpu = std::move(gpu);
                                      }
@@ -336,14 +369,17 @@ hp::Result<void> Ledger::write(const Books& changed) const {
                 [](Statement& statement, const Lease& lease) { statement.bind(stored(lease.id)); });
         })
         .and_then([&] {
-            return for_each_row(database_, "INSERT INTO pools VALUES (?, ?, ?, ?, ?, ?)", pools,
-                                [](Statement& statement, const Pool& pool) {
+            return for_each_row(database_, "INSERT INTO pools VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                                pools, [](Statement& statement, const Pool& pool) {
                                     statement.bind(pool.name)
                                         .bind(pool.profile)
                                         .bind(stored(pool.vram_mib))
                                         .bind(int64_t{pool.spares})
                                         .bind(int64_t{pool.replace})
-                                        .bind(int64_t{pool.owner});
+                                        .bind(int64_t{pool.owner})
+                                        .bind(int64_t{pool.give_up_s})
+                                        .bind(stored(pool.repairs))
+                                        .bind(stored(pool.repair_us));
                                 });
         })
         .and_then([&] {
@@ -375,7 +411,7 @@ hp::Result<void> Ledger::write(const Books& changed) const {
                                 });
         })
         .and_then([&] {
-            return for_each_row(database_, "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?)",
+            return for_each_row(database_, "INSERT INTO leases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                                 leases, [](Statement& statement, const Lease& lease) {
                                     statement.bind(stored(lease.id))
                                         .bind(lease.pool)
@@ -383,7 +419,9 @@ hp::Result<void> Ledger::write(const Books& changed) const {
                                         .bind(name_of(lease.state))
                                         .bind_or_null(lease.gpu.value_or(""))
                                         .bind(int64_t{lease.owner})
-                                        .bind(stored(lease.since_us));
+                                        .bind(stored(lease.since_us))
+                                        .bind(stored(lease.failed_us))
+                                        .bind(int64_t{lease.gave_up});
                                 });
         })
         .and_then([&]() -> hp::Result<void> {

@@ -31,7 +31,7 @@ struct NumberedEvent {
 
 class Ledger {
 public:
-    static constexpr int version = 1;
+    static constexpr int version = 2;
     /// So many are kept.
     static constexpr int64_t most_requests = 10'000;
     static constexpr int64_t most_events = 100'000;
@@ -55,6 +55,7 @@ public:
 private:
     explicit Ledger(Database database) : database_(std::move(database)) {}
     hp::Result<void> prepare_schema();
+    hp::Result<void> bring_up_to_date(int64_t found);
     hp::Result<void> read_books();
     hp::Result<void> write(const Books& changed) const;
     hp::Result<void> write_events(const Books& changed) const;

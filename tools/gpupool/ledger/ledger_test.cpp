@@ -74,6 +74,59 @@ TEST_F(LedgerTest, KeepsBooksEventsAndAnswers) {
     EXPECT_FALSE(ledger.find_request("other").value());
 }
 
+TEST_F(LedgerTest, KeepsWhatIsKnownOfRepairs) {
+    {
+        Ledger ledger = open();
+        Books books = with_pool(ledger.books());
+        books.pools.at("mi").give_up_s = 60;
+        books.pools.at("mi").repairs = 2;
+        books.pools.at("mi").repair_us = 5;
+        ASSERT_TRUE(declare_vm(books, root, {.name = "vm", .definition = "{}"}));
+        books.leases.emplace(1, Lease{.id = 1,
+                                      .pool = "mi",
+                                      .vm = "vm",
+                                      .state = LeaseState::degraded,
+                                      .failed_us = 7,
+                                      .gave_up = true});
+        books.next_lease = 2;
+        ASSERT_TRUE(ledger.commit(books));
+    }
+    const Ledger ledger = open();
+    const Pool& pool = ledger.books().pools.at("mi");
+    EXPECT_EQ(pool.give_up_s, 60U);
+    EXPECT_EQ(pool.repairs, 2U);
+    EXPECT_EQ(pool.repair_us, 5U);
+    EXPECT_EQ(ledger.books().leases.at(1).failed_us, 7U);
+    EXPECT_TRUE(ledger.books().leases.at(1).gave_up);
+}
+
+TEST_F(LedgerTest, TakesUpALedgerOfVersion1) {
+    {
+        Ledger ledger = open();
+        Books books = with_pool(ledger.books());
+        ASSERT_TRUE(declare_vm(books, root, {.name = "vm", .definition = "{}"}));
+        books.leases.emplace(
+            1,
+            Lease{
+                .id = 1, .pool = "mi", .vm = "vm", .state = LeaseState::degraded, .since_us = 42});
+        books.next_lease = 2;
+        ASSERT_TRUE(ledger.commit(books));
+    }
+    tamper(
+        "ALTER TABLE pools DROP COLUMN give_up_s; ALTER TABLE pools DROP COLUMN repairs; "
+        "ALTER TABLE pools DROP COLUMN repair_us; ALTER TABLE leases DROP COLUMN failed_us; "
+        "ALTER TABLE leases DROP COLUMN gave_up; PRAGMA user_version = 1");
+    {
+        Ledger ledger = open();
+        EXPECT_EQ(ledger.books().pools.at("mi").spares, 1U);
+        EXPECT_EQ(ledger.books().leases.at(1).failed_us, 42U) << "as far as it is known";
+        Books books = ledger.books();
+        books.pools.at("mi").give_up_s = 5;
+        ASSERT_TRUE(ledger.commit(books));
+    }
+    EXPECT_EQ(open().books().pools.at("mi").give_up_s, 5U);
+}
+
 TEST_F(LedgerTest, NumbersOfLeasesAreNotUsedTwice) {
     LeaseId last = 0;
     for (int i = 0; i < 2; ++i) {
@@ -137,8 +190,8 @@ TEST_F(LedgerTest, SaysThatAPageIsDamaged) {
 }
 
 TEST_F(LedgerTest, SaysThatItIsFromTheFuture) {
-    tamper("PRAGMA user_version = 2");
-    EXPECT_NE(refusal().find("of version 2"), std::string::npos) << refusal();
+    tamper("PRAGMA user_version = 3");
+    EXPECT_NE(refusal().find("of version 3"), std::string::npos) << refusal();
 }
 
 TEST_F(LedgerTest, SaysThatItIsSomebodyElses) {

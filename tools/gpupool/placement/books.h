@@ -18,6 +18,9 @@ namespace gpupool {
 
 using LeaseId = uint64_t;
 
+/// A day: who waits longer for a repair waits for ever.
+constexpr unsigned longest_patience_s = 24 * 3600;
+
 struct Pool {
     std::string name{};
     std::string profile{};  // "mi300x": the one kind of GPU in it
@@ -25,6 +28,12 @@ struct Pool {
     unsigned spares = 0;    // GPUs that only the lease of a failed one gets
     bool replace = true;    // a failed GPU without being asked
     uid_t owner = 0;
+    /// A lease that has had no GPU for so long after it lost one will not be repaired here: what
+    /// waits for that is told. 0: never.
+    unsigned give_up_s = 0;
+    // Of leases whose GPU failed and that have another one since.
+    uint64_t repairs = 0;
+    uint64_t repair_us = 0;  // what they took together
     bool operator==(const Pool&) const = default;
 };
 
@@ -64,7 +73,9 @@ struct Lease {
     LeaseState state = LeaseState::queued;
     std::optional<std::string> gpu{};
     uid_t owner = 0;
-    uint64_t since_us = 0;  // that it is in this state
+    uint64_t since_us = 0;   // that it is in this state
+    uint64_t failed_us = 0;  // that it lost its GPU, and has had none since; 0: it has not
+    bool gave_up = false;    // it is degraded, and nobody waits for a repair any more
     bool operator==(const Lease&) const = default;
 };
 

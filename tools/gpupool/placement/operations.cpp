@@ -14,6 +14,7 @@ namespace {
 
 constexpr unsigned most_gpus_of_a_vm = 31;  // hotplug::GpuSlot::max_slots, and one for a repair
 constexpr size_t longest_reason = 200;
+constexpr std::string_view noted_prefix = "cluster-";
 
 // --- Looking up ---
 
@@ -94,8 +95,24 @@ void move_gpu(Books& books, Gpu& gpu, GpuEvent happening, const std::string& det
     tell(books, told);
 }
 
+/// What is known of a repair that begins, ends, or is not wanted any more.
+void keep_time_of_repair(Books& books, Lease& lease) {
+    if (lease.state != LeaseState::degraded) {
+        lease.gave_up = false;
+    } else if (lease.failed_us == 0) {
+        lease.failed_us = books.now_us;
+    }
+    if (lease.state == LeaseState::active && lease.failed_us != 0) {
+        Pool& pool = books.pools.at(lease.pool);
+        ++pool.repairs;
+        pool.repair_us += books.now_us - lease.failed_us;
+        lease.failed_us = 0;
+    }
+}
+
 void move_lease(Books& books, Lease& lease, LeaseEvent happening, const std::string& detail = {}) {
     move(books, lease, happening);
+    keep_time_of_repair(books, lease);
     tell(books, {.what = fmt::format("lease-{}", name_of(lease.state)),
                  .pool = lease.pool,
                  .gpu = lease.gpu.value_or(""),
@@ -168,6 +185,20 @@ void end_leases_of(Books& books, const std::string& vm) {
             send_back(books, gpu);
         }
         move_lease(books, lease, LeaseEvent::vm_ended);
+    }
+}
+
+void give_up_repairs(Books& books) {
+    for (auto& [id, lease] : books.leases) {
+        if (until_give_up(books, lease) == 0) {
+            lease.gave_up = true;
+            tell(books, {.what = "lease-gave-up",
+                         .pool = lease.pool,
+                         .vm = lease.vm,
+                         .lease = id,
+                         .detail = fmt::format("without a GPU for {} s",
+                                               books.pools.at(lease.pool).give_up_s)});
+        }
     }
 }
 
@@ -573,6 +604,21 @@ void machine_restarted(Books& books, const std::string& boot_id) {
     settle(books);
 }
 
+Outcome<void> note(Books& books, const Caller& caller, const std::string& what,
+                   const std::string& detail) {
+    if (!caller.admin) {
+        return refuse(Code::not_owner,
+                      fmt::format("uid {} may not write into the events: root may", caller.uid));
+    }
+    if (!good_name(what) || !what.starts_with(noted_prefix)) {
+        return refuse(
+            Code::bad_request,
+            fmt::format("'{}' is no name of an event that begins with '{}'", what, noted_prefix));
+    }
+    tell(books, {.what = what, .detail = detail.substr(0, longest_reason)});
+    return {};
+}
+
 void settle(Books& books) {
     for (auto& [name, gpu] : books.gpus) {
         if (gpu.state == GpuState::fresh) {
@@ -593,6 +639,7 @@ void settle(Books& books) {
             move_gpu(books, gpu, GpuEvent::attach);
         }
     }
+    give_up_repairs(books);
 }
 
 }  // namespace gpupool

@@ -63,8 +63,12 @@ bool vm_ended(Books& books, const std::string& vm, uint64_t incarnation, const s
 /// The machine restarted: no VM runs, no board has power, whatever the books say.
 void machine_restarted(Books& books, const std::string& boot_id);
 
+/// Something that happened outside the pool, for who reads its events: "cluster-fencing".
+Outcome<void> note(Books& books, const Caller& caller, const std::string& what,
+                   const std::string& detail);
+
 /// All that follows by itself: a new GPU is scrubbed, a lease that waits gets a free one, a
-/// reserved one a slot.
+/// reserved one a slot, and what has waited too long is given up.
 void settle(Books& books);
 
 }  // namespace gpupool

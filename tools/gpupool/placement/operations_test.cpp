@@ -324,5 +324,72 @@ TEST_F(OperationsTest, QuarantineEndsByATestOrForGood) {
     EXPECT_TRUE(told("gpu-retired"));
 }
 
+TEST_F(OperationsTest, AFailureLessensTheCapacityOnlyOnceItsRepairIsGivenUp) {
+    set_up(3, 1);
+    books.pools.at("mi").give_up_s = 10;
+    EXPECT_EQ(capacity_of(books, "mi"), 2U) << "less the spare";
+    const LeaseId id = take();
+    drive();
+    ASSERT_TRUE(take_offline(books, root, "gpu1"));
+    ASSERT_TRUE(take_offline(books, root, "gpu2"));
+    EXPECT_EQ(capacity_of(books, "mi"), 1U) << "nothing to give, and one that is had";
+    EXPECT_EQ(until_next_give_up(books), std::nullopt);
+    const uint64_t failed = books.now_us;
+    ASSERT_TRUE(fail_gpu(books, root, books.leases.at(id).gpu.value(), {}, "ecc"));
+    drive();
+    EXPECT_EQ(state(id), LeaseState::degraded);
+    EXPECT_EQ(capacity_of(books, "mi"), 1U) << "a cluster would stop the VM";
+    books.now_us = failed + 9'999'999;
+    settle(books);
+    EXPECT_EQ(until_next_give_up(books), 1U);
+    EXPECT_FALSE(told("lease-gave-up"));
+    ++books.now_us;
+    EXPECT_EQ(until_next_give_up(books), 0U);
+    settle(books);
+    EXPECT_TRUE(told("lease-gave-up"));
+    EXPECT_EQ(until_next_give_up(books), std::nullopt) << "once";
+    EXPECT_EQ(capacity_of(books, "mi"), 0U);
+    ASSERT_TRUE(bring_online(books, root, "gpu1"));
+    EXPECT_EQ(state(id), LeaseState::replacing) << "it is repaired all the same";
+    EXPECT_EQ(capacity_of(books, "mi"), 1U);
+}
+
+TEST_F(OperationsTest, ARepairIsCountedFromTheFailureToTheNextGpu) {
+    set_up(2);
+    const LeaseId id = take();
+    drive();
+    const uint64_t failed = books.now_us;
+    ASSERT_TRUE(fail_gpu(books, root, books.leases.at(id).gpu.value(), {}, "ecc"));
+    books.now_us += 500;
+    drive();
+    const Pool& pool = books.pools.at("mi");
+    EXPECT_EQ(state(id), LeaseState::active);
+    EXPECT_EQ(pool.repairs, 1U);
+    EXPECT_EQ(pool.repair_us, books.leases.at(id).since_us - failed);
+    EXPECT_GE(pool.repair_us, 500U);
+    ASSERT_TRUE(bring_online(books, root, "gpu0"));
+    drive();
+    ASSERT_TRUE(replace_gpu(books, root, books.leases.at(id).gpu.value(), ""));
+    drive();
+    EXPECT_EQ(pool.repairs, 1U) << "what worked is not repaired";
+}
+
+TEST_F(OperationsTest, OthersWriteIntoTheEventsOnlyWhatIsTheirs) {
+    EXPECT_EQ(code_of(note(books, alice, "cluster-node", "node1 is lost")), "not-owner");
+    EXPECT_EQ(code_of(note(books, root, "gpu-failed", "")), "bad-request");
+    EXPECT_EQ(code_of(note(books, root, "cluster-\n", "")), "bad-request");
+    EXPECT_TRUE(books.events.empty());
+    ASSERT_TRUE(note(books, root, "cluster-node", std::string(1000, 'x')));
+    EXPECT_EQ(books.events.back().detail.size(), 200U);
+}
+
+TEST_F(OperationsTest, SaysHowAMachineIsUnlikeTheOthers) {
+    set_up(1);
+    EXPECT_TRUE(unlike(books, {{"mi", "mi300x"}}).empty());
+    EXPECT_EQ(unlike(books, {{"mi", "navi21"}, {"nv", "navi21"}}),
+              (std::vector<std::string>{"pool mi is of mi300x here, navi21 is expected",
+                                        "there is no pool nv here, one of navi21 is expected"}));
+}
+
 }  // namespace
 }  // namespace gpupool

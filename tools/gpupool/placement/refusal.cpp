@@ -18,6 +18,7 @@ std::string_view name_of(Code code) {
         case Code::exhausted: return "exhausted";
         case Code::vm_full: return "vm-full";
         case Code::vm_unreachable: return "vm-unreachable";
+        case Code::clustered: return "clustered";
         case Code::bad_state: return "bad-state";
         case Code::not_yet: return "not-yet";
         case Code::stale_epoch: return "stale-epoch";

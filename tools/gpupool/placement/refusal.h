@@ -23,6 +23,7 @@ enum class Code : uint8_t {
     exhausted,       // no GPU is free, and the caller does not want to wait
     vm_full,         // it has as many GPUs as it was declared with
     vm_unreachable,  // it does not run
+    clustered,       // a cluster says where VMs run, and nobody else
     bad_state,       // what is asked for cannot happen to it now
     not_yet,         // what somebody waited for has not come in time
     stale_epoch,     // it was said of an earlier tenancy of the GPU

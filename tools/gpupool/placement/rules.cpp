@@ -15,6 +15,7 @@ namespace {
 
 // Device ids of QEMU and the paths of sockets (108 bytes) are made of them.
 constexpr size_t longest_name = 32;
+constexpr uint64_t us_per_s = 1'000'000;
 
 /// Leases that wait for a GPU of a pool in one of the two ways, longest first.
 std::vector<const Lease*> waiting(const Books& books, LeaseState state) {
@@ -85,6 +86,40 @@ unsigned gpus_asked_for(const Books& books, const std::string& vm) {
     }));
 }
 
+unsigned capacity_of(const Books& books, const std::string& pool) {
+    const auto good = static_cast<unsigned>(std::ranges::count_if(books.gpus, [&](const auto& e) {
+        const Gpu& gpu = e.second;
+        return gpu.pool == pool && !gpu.offline && !is_broken(gpu.state);
+    }));
+    const auto counted_on =
+        static_cast<unsigned>(std::ranges::count_if(books.leases, [&](const auto& e) {
+            const Lease& lease = e.second;
+            return lease.pool == pool && lease.state != LeaseState::queued &&
+                   !is_over(lease.state) && !lease.gave_up;
+        }));
+    const unsigned spares = books.pools.at(pool).spares;
+    return std::max(good > spares ? good - spares : 0, counted_on);
+}
+
+std::optional<uint64_t> until_give_up(const Books& books, const Lease& lease) {
+    const unsigned patience_s = books.pools.at(lease.pool).give_up_s;
+    if (patience_s == 0 || lease.state != LeaseState::degraded || lease.gave_up) {
+        return std::nullopt;
+    }
+    const uint64_t end_us = lease.failed_us + patience_s * us_per_s;
+    return end_us > books.now_us ? end_us - books.now_us : 0;
+}
+
+std::optional<uint64_t> until_next_give_up(const Books& books) {
+    std::optional<uint64_t> soonest;
+    for (const auto& [id, lease] : books.leases) {
+        if (const auto left = until_give_up(books, lease)) {
+            soonest = std::min(soonest.value_or(*left), *left);
+        }
+    }
+    return soonest;
+}
+
 Outcome<void> may_lease(const Books& books, const Pool& pool, const Vm& vm, unsigned count) {
     if (vm.state != VmState::running) {
         return refuse(Code::vm_unreachable,
@@ -115,6 +150,22 @@ Outcome<void> may_change(const Caller& caller, uid_t owner, const std::string& w
                   fmt::format("{} belongs to uid {}, not to uid {}", what, owner, caller.uid));
 }
 
+std::vector<std::string> unlike(const Books& books,
+                                const std::map<std::string, std::string>& profiles_by_pool) {
+    std::vector<std::string> wrong;
+    for (const auto& [name, profile] : profiles_by_pool) {
+        const auto pool = books.pools.find(name);
+        if (pool == books.pools.end()) {
+            wrong.push_back(
+                fmt::format("there is no pool {} here, one of {} is expected", name, profile));
+        } else if (pool->second.profile != profile) {
+            wrong.push_back(fmt::format("pool {} is of {} here, {} is expected", name,
+                                        pool->second.profile, profile));
+        }
+    }
+    return wrong;
+}
+
 bool good_name(const std::string& name) {
     const auto fits = [](unsigned char letter) {
         return std::isalnum(letter) != 0 || letter == '-' || letter == '_' || letter == '.';
@@ -140,8 +191,7 @@ Health health_of(const Books& books, const std::string& pool) {
         if (gpu.pool != pool || gpu.state == GpuState::retired) {
             continue;
         }
-        const bool out = gpu.state == GpuState::failed || gpu.state == GpuState::pulled ||
-                         gpu.state == GpuState::quarantined;
+        const bool out = is_broken(gpu.state);
         broken = broken || out;
         good = good || !out;
     }

@@ -180,6 +180,16 @@ bool is_held(GpuState state) {
     }
 }
 
+bool is_broken(GpuState state) {
+    switch (state) {
+        case GpuState::failed:
+        case GpuState::pulled:
+        case GpuState::quarantined:
+        case GpuState::retired: return true;
+        default: return false;
+    }
+}
+
 bool is_over(LeaseState state) {
     return state == LeaseState::closed || state == LeaseState::lost;
 }

@@ -95,6 +95,8 @@ std::optional<VmState> vm_state(std::string_view name);
 
 /// It is or will be in a VM for its lease.
 bool is_held(GpuState state);
+/// It does not work, or nobody knows whether it does.
+bool is_broken(GpuState state);
 /// The lease is over.
 bool is_over(LeaseState state);
 
