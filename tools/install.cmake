@@ -4,6 +4,7 @@
 #   bin/                       what people call
 #   libexec/amdgpu-hotplug/    what was built for guests, in the folders that it has in a build folder (scripts/guest/image)
 #   share/amdgpu-hotplug/      what is text, in the folders that it has in the source tree
+#   lib/ocf/                   agents for Pacemaker
 #   share/{man,bash-completion,doc}/
 # Nothing is ever written there: what is made in use goes to the user's cache and results.
 set(built libexec/amdgpu-hotplug)
@@ -19,6 +20,7 @@ if(strip_program)
 endif()
 
 install(TARGETS hpctl amdgpu-emu amdgpu-emu-trace gpupool gpupoold DESTINATION bin)
+install(PROGRAMS gpupool/cluster/gpupool-cluster DESTINATION bin)
 get_directory_property(clients DIRECTORY hotplug/in_guest/clients DEFINITION hp_client_programs)
 foreach(target amdgpu-emu-firmware hp-agent ${clients})
     get_target_property(folder ${target} RUNTIME_OUTPUT_DIRECTORY)
@@ -33,6 +35,9 @@ install(FILES ${top}/scripts/lib.sh DESTINATION ${text}/scripts)
 install(PROGRAMS ${top}/scripts/bisect-run ${top}/scripts/series DESTINATION ${text}/scripts)
 install(DIRECTORY ${top}/scripts/patchseries DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
 install(DIRECTORY ${top}/scripts/pooltrial DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
+# For Pacemaker, which looks for agents in /usr/lib/ocf.
+install(PROGRAMS gpupool/cluster/vm gpupool/cluster/node DESTINATION lib/ocf/resource.d/gpupool)
+install(DIRECTORY gpupool/cluster DESTINATION ${text}/tools/gpupool FILE_PERMISSIONS ${executable})
 install(DIRECTORY ${top}/scripts/guestdump DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py PATTERN *.c)
 install(DIRECTORY ${top}/scripts/guest DESTINATION ${text}/scripts FILE_PERMISSIONS ${executable}
     PATTERN kconfig.d EXCLUDE
