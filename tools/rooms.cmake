@@ -41,3 +41,14 @@ function(never_sanitize target)
         target_link_options(${target} PUBLIC -fno-sanitize=all)
     endif()
 endfunction()
+
+# guest_precompiled(TARGET): the precompiled header for what runs in the guest, where that is compiled with the host's options.
+function(guest_precompiled target)
+    if(NOT SANITIZE AND NOT FUZZ AND NOT RACES)
+        target_precompile_headers(${target} REUSE_FROM hp_precompiled)
+        # GCC refuses a header that was made with other definitions.
+        foreach(library spdlog::spdlog fmt::fmt)
+            target_compile_definitions(${target} PRIVATE $<TARGET_PROPERTY:${library},INTERFACE_COMPILE_DEFINITIONS>)
+        endforeach()
+    endif()
+endfunction()
