@@ -228,6 +228,7 @@ hp::Result<void> GpuSlot::prepare_board(const Replacement& replacement, Deadline
     }
     config_.gpu.device_id = replacement.device_id ? replacement.device_id : config_.gpu.device_id;
     config_.gpu.vram_mib = replacement.vram_mib ? replacement.vram_mib : config_.gpu.vram_mib;
+    config_.gpu.serial = replacement.serial ? replacement.serial : config_.gpu.serial;
     auto stray = stray_dma();
     if (!stray) {
         return tl::unexpected(stray.error());

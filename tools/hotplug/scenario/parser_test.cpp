@@ -29,7 +29,8 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"emulate": {"do": "vanish_after", "accesses": 9}, "on": "bystander"},
         {"expect": ["removed", "kfd_usable"]},
         {"settle": 0.5},
-        {"recover": {"device_id": "0x74a5", "vram_mib": 2048, "second_function": "audio"}},
+        {"recover": {"device_id": "0x74a5", "vram_mib": 2048, "serial": "0xe01",
+                     "second_function": "audio"}},
         {"await": "holder@victim", "seconds": 3},
         {"ask": {"do": "status"}, "on": "bystander", "is": {"/state": "ones", "/a/b": 7}},
         {"ask": {"do": "status"}, "on": "bystander", "more": {"/hive/reads": 4}},
@@ -57,6 +58,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     const auto& recover = std::get<RecoverStep>(scenario->steps[8]);
     EXPECT_EQ(recover.replacement.device_id, 0x74a5);
     EXPECT_EQ(recover.replacement.vram_mib, 2048U);
+    EXPECT_EQ(recover.replacement.serial, 0xe01U);
     EXPECT_EQ(recover.replacement.second_function, SecondFunction::audio);
     EXPECT_EQ(std::get<WaitStep>(scenario->steps[3]).deadline, std::chrono::milliseconds(2500));
     const auto& lose = std::get<LoseStep>(scenario->steps[2]);
@@ -148,6 +150,9 @@ INSTANTIATE_TEST_SUITE_P(
         Bad{STEPS(R"({"recover": {"second_function": "usb"}})"),
             "x.json: /steps/0/recover/second_function: no such second function 'usb', allowed: "
             "driverless, audio"},
+        Bad{STEPS(R"({"lose": "hang"}, {"recover": {"serial": "0"}})"),
+            "x.json: /steps/1/recover/serial: '0' is no serial number: want 1 to 2^64 - 1, as "
+            "0xe01"},
         Bad{STEPS(R"({"lose": ["hang", "at_access"]})"),
             "x.json: /steps/0/lose/1: 'at_access' needs a step of its own"},
         Bad{STEPS(R"({"start": "a", "on": "me"})"),

@@ -10,6 +10,8 @@
 #include <limits>
 #include <string_view>
 
+#include "lib/serial_number.h"
+
 namespace hotplug {
 
 namespace {
@@ -279,12 +281,22 @@ Kind<SecondFunction> second_function_kind() {
 Verb recover_verb() {
     const Kind<uint16_t> device_id = {{{"type", "string"}, {"pattern", "^0x[0-9a-fA-F]{1,4}$"}},
                                       [](const Node& node) { return node.device_id(); }};
+    const Kind<uint64_t> serial = {{{"type", "string"}, {"pattern", "^(0x[0-9a-fA-F]+|[0-9]+)$"}},
+                                   [](const Node& node) {
+                                       const auto number = hp::parse_serial(node.text());
+                                       if (!number) {
+                                           node.refuse(number.error().message);
+                                       }
+                                       return *number;
+                                   }};
     const Object<Replacement> replacement = {
-        .members = {may("device_id", &Replacement::device_id, device_id, "of another model"),
-                    may("vram_mib", &Replacement::vram_mib, integer_kind(256, 65536),
-                        "another amount of memory"),
-                    may("second_function", &Replacement::second_function, second_function_kind(),
-                        "what the board has beside the GPU")}};
+        .members = {
+            may("device_id", &Replacement::device_id, device_id, "of another model"),
+            may("vram_mib", &Replacement::vram_mib, integer_kind(256, 65536),
+                "another amount of memory"),
+            may("serial", &Replacement::serial, serial, "a serial number that the PCI core reads"),
+            may("second_function", &Replacement::second_function, second_function_kind(),
+                "what the board has beside the GPU")}};
     return verb<RecoverStep>(
         "gets the GPU back in the way that fits the loss, and runs a first job on it",
         {.members = {needs("recover", &RecoverStep::replacement, replacement.kind(),

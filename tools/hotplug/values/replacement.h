@@ -17,11 +17,12 @@ enum class SecondFunction {
 struct Replacement {
     std::optional<uint16_t> device_id = {};
     std::optional<uint64_t> vram_mib = {};
+    std::optional<uint64_t> serial = {};  // as its Device Serial Number
     std::optional<SecondFunction> second_function = {};
     /// A new emulator process even when nothing differs: another board of the same model.
     bool other_board = false;
 
-    bool needs_new_emulator() const { return device_id || vram_mib || other_board; }
+    bool needs_new_emulator() const { return device_id || vram_mib || serial || other_board; }
     bool needs_empty_slot() const { return needs_new_emulator() || second_function; }
 };
 
