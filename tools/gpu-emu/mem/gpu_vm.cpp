@@ -7,6 +7,7 @@
 #include "gpu-emu/mem/gpu_vm.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "lib/log.h"
@@ -31,6 +32,12 @@ constexpr unsigned max_logged_faults = 20;
 
 unsigned block_fragment_size(uint64_t pde) {
     return (pde >> 59) & 0x1f;
+}
+
+std::string describe(const std::optional<VmFault::Entry>& entry) {
+    return entry ? fmt::format("level {} at {:#x}: {:#x}", entry->level, entry->address,
+                               entry->value)
+                 : "none";
 }
 
 }  // namespace
@@ -61,11 +68,11 @@ std::span<std::byte> GpuVm::window(Hub hub, unsigned vmid, uint64_t va, uint64_t
                                    bool write) {
     const Walk walk = translate(place(hub), vmid, va, write);
     if (!walk.ok) {
-        return fault({hub, vmid, va, write, walk.reason});
+        return fault({hub, vmid, va, write, walk.reason, walk.entry});
     }
     const auto found = reach(walk.target, length, write);
     if (found.empty() && length != 0) {
-        return fault({hub, vmid, va, write, VmFault::Reason::no_memory});
+        return fault({hub, vmid, va, write, VmFault::Reason::no_memory, walk.entry});
     }
     return found;
 }
@@ -116,7 +123,7 @@ GpuVm::Walk GpuVm::translate(Place& hub, unsigned vmid, uint64_t va, bool write)
     }
     const Walk walk = look_up(hub, vmid, va & va_mask);
     if (walk.ok && write && !walk.writeable) {
-        return {.reason = VmFault::Reason::not_writeable};
+        return {.reason = VmFault::Reason::not_writeable, .entry = walk.entry};
     }
     return walk;
 }
@@ -163,7 +170,6 @@ void GpuVm::check(const Place& hub, unsigned vmid, uint64_t va, const Tlb::Trans
 }
 
 GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va) {
-    constexpr Walk not_valid{.reason = VmFault::Reason::not_valid};
     const uint32_t control = registers_.raw(hub.VM_CONTEXT0_CNTL + vmid);
     const uint64_t start = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_START_ADDR_LO32 + 2 * vmid)
                            << page_shift;
@@ -175,54 +181,63 @@ GpuVm::Walk GpuVm::walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_
     const uint64_t offset = va - start;
     const uint64_t page = offset >> page_shift;
 
-    uint64_t entry = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32 + 2 * vmid);
+    uint64_t table = registers_.raw64(hub.VM_CONTEXT0_PAGE_TABLE_BASE_ADDR_LO32 + 2 * vmid);
+    std::optional<VmFault::Entry> last;
+    const auto step_down = [&](unsigned level, uint64_t index) {
+        const auto entry = read_entry(table, level, index);
+        if (entry) {
+            last = entry;
+            table = entry->value;
+        }
+        return entry.has_value();
+    };
     unsigned fragment = 0;
-    for (unsigned level = depth; level-- > 0;) {
-        const unsigned shift = block_bits + directory_bits * level;
+    for (unsigned level = depth; level > 0; --level) {
+        const unsigned shift = block_bits + directory_bits * (level - 1);
         uint64_t index = page >> shift;
-        if (level + 1 != depth) {
+        if (level != depth) {
             index &= (1u << directory_bits) - 1;
         }
-        const auto next = read_entry(entry, index);
-        if (!next) {
-            return not_valid;
+        if (!step_down(level, index)) {
+            return {.reason = VmFault::Reason::not_valid, .entry = last};
         }
-        entry = *next;
-        if ((entry & AMDGPU_PDE_PTE) != 0) {
-            return finish(entry, offset, 1ull << (shift + page_shift));
+        if ((table & AMDGPU_PDE_PTE) != 0) {
+            return finish(*last, offset, 1ull << (shift + page_shift));
         }
-        fragment = block_fragment_size(entry);
+        fragment = block_fragment_size(table);
     }
 
     const uint64_t in_block = depth == 0 ? page : page & ((1ull << block_bits) - 1);
-    auto leaf = read_entry(entry, in_block >> fragment);
-    if (leaf && (*leaf & AMDGPU_PTE_TF) != 0 && fragment != 0) {
+    bool found = step_down(0, in_block >> fragment);
+    if (found && (table & AMDGPU_PTE_TF) != 0 && fragment != 0) {
         // "Translate further": the entry for 2^fragment pages names one more table, of single
         // pages.
-        leaf = read_entry(*leaf, page & ((1ull << fragment) - 1));
+        found = step_down(0, page & ((1ull << fragment) - 1));
         fragment = 0;
     }
-    if (!leaf) {
-        return not_valid;
+    if (!found) {
+        return {.reason = VmFault::Reason::not_valid, .entry = last};
     }
-    return finish(*leaf, offset, 1ull << (page_shift + fragment));
+    return finish(*last, offset, 1ull << (page_shift + fragment));
 }
 
 /// The entry maps `span` bytes; `offset` is the address within the context, of which the low bits
 /// count.
-GpuVm::Walk GpuVm::finish(uint64_t entry, uint64_t offset, uint64_t span) const {
-    if ((entry & AMDGPU_PTE_VALID) == 0) {
-        return {.reason = VmFault::Reason::not_valid};
+GpuVm::Walk GpuVm::finish(const VmFault::Entry& entry, uint64_t offset, uint64_t span) {
+    if ((entry.value & AMDGPU_PTE_VALID) == 0) {
+        return {.reason = VmFault::Reason::not_valid, .entry = entry};
     }
     const uint64_t in_span = offset & (span - 1);
-    return {.target = {(entry & AMDGPU_PTE_SYSTEM) != 0, (entry & page_address_mask) + in_span,
-                       span - in_span},
+    return {.target = {(entry.value & AMDGPU_PTE_SYSTEM) != 0,
+                       (entry.value & page_address_mask) + in_span, span - in_span},
             .ok = true,
-            .writeable = (entry & AMDGPU_PTE_WRITEABLE) != 0};
+            .writeable = (entry.value & AMDGPU_PTE_WRITEABLE) != 0,
+            .entry = entry};
 }
 
 /// Entry `index` of the table that `directory` (an entry, or the base address register) names.
-std::optional<uint64_t> GpuVm::read_entry(uint64_t directory, uint64_t index) {
+std::optional<VmFault::Entry> GpuVm::read_entry(uint64_t directory, unsigned level,
+                                                uint64_t index) {
     if ((directory & AMDGPU_PTE_VALID) == 0) {
         return std::nullopt;
     }
@@ -232,8 +247,8 @@ std::optional<uint64_t> GpuVm::read_entry(uint64_t directory, uint64_t index) {
     if (found.size() < sizeof(uint64_t)) {
         return std::nullopt;
     }
-    uint64_t entry = 0;
-    std::memcpy(&entry, found.data(), sizeof entry);
+    VmFault::Entry entry{.level = level, .address = address, .value = 0};
+    std::memcpy(&entry.value, found.data(), sizeof entry.value);
     return entry;
 }
 
@@ -250,7 +265,8 @@ std::span<std::byte> GpuVm::fault(VmFault fault) {
                                           {"vmid", fault.vmid},
                                           {"va", fmt::format("{:#x}", fault.va)},
                                           {"access", fault.write ? "write" : "read"},
-                                          {"reason", to_string(fault.reason)}});
+                                          {"reason", to_string(fault.reason)},
+                                          {"entry", describe(fault.entry)}});
     }
     if (faults_.size() == remembered_faults) {
         faults_.pop_front();

@@ -30,12 +30,19 @@ struct VmHubRegisters {
 
 struct VmFault {
     enum class Reason { no_context, below_start, not_valid, not_writeable, no_memory };
+    /// Of a directory, or at level 0 of a page table.
+    struct Entry {
+        unsigned level;
+        uint64_t address;
+        uint64_t value;
+    };
 
     Hub hub;
     unsigned vmid;
     uint64_t va;
     bool write;
     Reason reason;
+    std::optional<Entry> entry{};  // the last one that the walk has read
 };
 
 const char* to_string(VmFault::Reason reason);
@@ -94,6 +101,7 @@ private:
         VmFault::Reason reason{};
         bool ok = false;
         bool writeable = true;
+        std::optional<VmFault::Entry> entry{};
     };
 
     Place& place(Hub hub) { return (hub.kind == Hub::Kind::gfx ? gfx_ : mm_).at(hub.instance); }
@@ -102,8 +110,8 @@ private:
     Walk look_up(Place& hub, unsigned vmid, uint64_t va);
     void check(const Place& hub, unsigned vmid, uint64_t va, const Tlb::Translation& kept);
     Walk walk_tables(const VmHubRegisters& hub, unsigned vmid, uint64_t va);
-    Walk finish(uint64_t entry, uint64_t offset, uint64_t span) const;
-    std::optional<uint64_t> read_entry(uint64_t directory, uint64_t index);
+    static Walk finish(const VmFault::Entry& entry, uint64_t offset, uint64_t span);
+    std::optional<VmFault::Entry> read_entry(uint64_t directory, unsigned level, uint64_t index);
     std::span<std::byte> reach(const Target& target, uint64_t length, bool write);
     std::span<std::byte> fault(VmFault fault);
 

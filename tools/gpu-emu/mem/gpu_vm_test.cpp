@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <vector>
 
 namespace gpuemu {
@@ -158,6 +159,26 @@ TEST_F(ProcessTables, TablesOnTheBusAreWalkedAndMissingOnesFault) {
     vm.tlb(Hub::gfx).invalidate(1 << 8);
     EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, false).empty());
     EXPECT_EQ(vm.faults().back().reason, VmFault::Reason::not_valid);
+}
+
+TEST_F(ProcessTables, AFaultTellsWhereTheWalkEnded) {
+    const auto where = [this] {
+        EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, true).empty());
+        const auto entry = vm.faults().back().entry.value_or(VmFault::Entry{});
+        return std::tuple(entry.level, entry.address, entry.value);
+    };
+    set_entry(ptb, 7, 0x123'0000);
+    EXPECT_EQ(where(), std::tuple(0u, ptb + 7 * 8, 0x123'0000u));
+    set_entry(ptb, 7, (16 * mib) | valid | readable);
+    EXPECT_EQ(where(), std::tuple(0u, ptb + 7 * 8, (16 * mib) | valid | readable));
+    vm.tlb(Hub::gfx).invalidate(1 << 8);
+    set_entry(pdb0, 2, pde_as_pte);  // as amdgpu_vm_pt_clear() leaves it
+    EXPECT_EQ(where(), std::tuple(1u, pdb0 + 2 * 8, pde_as_pte));
+    set_entry(root, 1, 0);
+    EXPECT_EQ(where(), std::tuple(2u, root + 8, 0u));
+    registers.raw(gfx_hub.VM_CONTEXT0_CNTL + 8) = 0;
+    EXPECT_TRUE(vm.window(Hub::gfx, 8, va, 4, true).empty());
+    EXPECT_FALSE(vm.faults().back().entry) << "of a context that is off there is none";
 }
 
 TEST_F(ProcessTables, ATranslationIsUsedUntilItIsInvalidated) {
