@@ -258,7 +258,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 14> verbs = {{
+    static constexpr std::array<Verb, 15> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -292,6 +292,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"late", "us", latest_us,
          [](LossGate& gate, uint64_t us) {
              gate.set_lateness(std::chrono::microseconds(us));
+             return hp::Result<void>();
+         }},
+        {"late_sdma", "us", latest_us,
+         [](LossGate& gate, uint64_t us) {
+             gate.set_lateness(std::chrono::microseconds(us), "sdma");
              return hp::Result<void>();
          }},
         {"vanish_after", "accesses", any_count,

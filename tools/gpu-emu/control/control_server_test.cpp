@@ -235,6 +235,7 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
 TEST_F(ControlServerTest, EnginesAreLateByNoMoreThanTenMinutes) {
     EXPECT_TRUE(ok({{"do", "late"}, {"us", 600'000'000}}));
     EXPECT_TRUE(ok({{"do", "late"}, {"us", 0}}));
+    EXPECT_TRUE(ok({{"do", "late_sdma"}, {"us", 600'000'000}}));
     EXPECT_EQ(server->handle({{"do", "late"}, {"us", 600'000'001}})["error"],
               "'us' has to be a number from 0 to 600000000");
 }

@@ -13,7 +13,7 @@ void EngineScheduler::kick(Engine& engine) {
                                     [&](const Entry& entry) { return entry.engine == &engine; });
     if (found == active_.end()) {
         active_.push_back({.engine = &engine, .kicked = true, .waits_since = {}});
-        if (lateness_.count() != 0 && !engine.outlives_a_hang()) {
+        if (begins_late(engine)) {
             active_.back().waits_since = Clock::now();
         }
     } else {
@@ -58,6 +58,11 @@ hp::EventLoop::Idle EngineScheduler::turn() {
         return Idle::done;
     }
     return any(false) ? Idle::more : any(true) ? Idle::parked : result;
+}
+
+bool EngineScheduler::begins_late(const Engine& engine) const {
+    return lateness_.count() != 0 && !engine.outlives_a_hang() &&
+           std::string_view(engine.name()).starts_with(late_names_);
 }
 
 bool EngineScheduler::is_late(const Entry& entry) const {

@@ -5,6 +5,8 @@
 
 #include <chrono>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "gpu-emu/device/engine.h"
@@ -33,8 +35,11 @@ public:
 
     /// From now on an engine begins that much later than it could with what it is kicked for, and
     /// so are its fences, and the preemptions that it is asked for, late. The firmware that
-    /// outlives a hang is not.
-    void set_lateness(std::chrono::microseconds lateness) { lateness_ = lateness; }
+    /// outlives a hang is not, nor is an engine whose name does not begin with `names`.
+    void set_lateness(std::chrono::microseconds lateness, std::string_view names = {}) {
+        lateness_ = lateness;
+        late_names_ = names;
+    }
 
 private:
     struct Entry {
@@ -44,11 +49,13 @@ private:
     };
 
     bool may_run(const Engine& engine) const;
+    bool begins_late(const Engine& engine) const;
     bool is_late(const Entry& entry) const;
 
     std::vector<Entry> active_;
     Pause pause_ = Pause::none;
     std::chrono::microseconds lateness_{0};
+    std::string late_names_;
     hp::ThreadRule thread_;
 };
 

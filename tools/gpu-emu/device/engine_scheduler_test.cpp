@@ -20,12 +20,13 @@ public:
         }
         return answer;
     }
-    const char* name() const override { return "scripted"; }
+    const char* name() const override { return called; }
     bool outlives_a_hang() const override { return is_firmware; }
 
     Turn answer = Turn::idle;
     int runs = 0;
     bool is_firmware = false;
+    const char* called = "scripted";
     std::function<void()> during_run;
 };
 
@@ -128,6 +129,24 @@ TEST(EngineScheduler, ALateEngineBeginsLate) {
     scheduler.kick(engine);
     EXPECT_EQ(scheduler.turn(), Idle::more);
     EXPECT_EQ(engine.runs, 2);
+}
+
+TEST(EngineScheduler, OnlyTheEnginesThatAreNamedAreLate) {
+    EngineScheduler scheduler;
+    ScriptedEngine copies;
+    ScriptedEngine computes;
+    copies.called = "sdma1";
+    computes.called = "mec0";
+    scheduler.set_lateness(std::chrono::hours(1), "sdma");
+    scheduler.kick(copies);
+    scheduler.kick(computes);
+    EXPECT_EQ(scheduler.turn(), Idle::parked);
+    EXPECT_EQ(copies.runs, 0);
+    EXPECT_EQ(computes.runs, 1);
+    scheduler.set_lateness(std::chrono::hours(1));
+    scheduler.kick(computes);
+    EXPECT_EQ(scheduler.turn(), Idle::parked);
+    EXPECT_EQ(computes.runs, 1) << "nobody is named: that is all of them";
 }
 
 TEST(EngineScheduler, ALateEngineThatAnotherOneKicksIsNotForgotten) {

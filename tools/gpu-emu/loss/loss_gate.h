@@ -11,6 +11,7 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gpu-emu/device/engine_scheduler.h"
@@ -89,7 +90,9 @@ public:
     hp::Result<void> hang(bool for_good = false);
     hp::Result<void> resume();
     /// EngineScheduler::set_lateness(), until another board is there.
-    void set_lateness(std::chrono::microseconds lateness) { engines_.set_lateness(lateness); }
+    void set_lateness(std::chrono::microseconds lateness, std::string_view names = {}) {
+        engines_.set_lateness(lateness, names);
+    }
     /// Gone for that long, and then as before.
     hp::Result<void> flaky(std::chrono::milliseconds duration);
     /// LossTriggers::vanish_asleep(), for a function that may sleep already.

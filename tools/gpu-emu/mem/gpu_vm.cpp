@@ -35,9 +35,9 @@ unsigned block_fragment_size(uint64_t pde) {
 }
 
 std::string describe(const std::optional<VmFault::Entry>& entry) {
-    return entry ? fmt::format("level {} at {:#x}: {:#x}", entry->level, entry->address,
-                               entry->value)
-                 : "none";
+    return entry
+               ? fmt::format("level {} at {:#x}: {:#x}", entry->level, entry->address, entry->value)
+               : "none";
 }
 
 }  // namespace
