@@ -10,7 +10,7 @@ PREFIX   ?= /usr/local
 export JOBS SETUP
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools tools-asan fuzzers run compare pool check bench shell list install deb clean clean-cache
+.PHONY: help setup tools tools-asan fuzzers run compare pool pool-cluster check bench shell list install deb clean clean-cache
 
 help: ## this list
 	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -43,6 +43,11 @@ compare: ## the same with both kernels built here, of one configuration: what RE
 pool: ## three emulated GPUs leased to two VMs; one fails under a job and is replaced: how long that takes, with the series and on stock
 	@scripts/setup programs guest
 	@scripts/pool $(O) $(RESULTS) $(ROWS)
+
+pool-cluster: ## the pool on three machines: nodes in namespaces with Pacemaker, one fails, and its VMs go to others; needs root (PROMPT=yes: a shell)
+	@scripts/setup programs
+	@scripts/build pool $(O)/release
+	@python3 scripts/poolcluster --daemon $(O)/release/gpupool/gpupoold --results $(RESULTS)/pool-cluster $(if $(PROMPT),--shell) $(ROWS)
 
 check: ## every test: units, fuzzers, protocol, scripts, and in QEMU a smoke set on stock and ways of loss with the series, on the debug kernel, and the series' KUnit tests and kselftest
 	@scripts/setup

@@ -35,7 +35,11 @@ install(FILES ${top}/scripts/lib.sh DESTINATION ${text}/scripts)
 install(PROGRAMS ${top}/scripts/bisect-run ${top}/scripts/series DESTINATION ${text}/scripts)
 install(DIRECTORY ${top}/scripts/patchseries DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
 install(DIRECTORY ${top}/scripts/pooltrial DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py)
-# For Pacemaker, which looks for agents in /usr/lib/ocf.
+install(DIRECTORY ${top}/scripts/poolcluster DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py PATTERN *.xml PATTERN *.conf)
+foreach(program break.sh fence_outlet init.sh node.sh tenant)
+    install(PROGRAMS ${top}/scripts/poolcluster/${program} DESTINATION ${text}/scripts/poolcluster)
+endforeach()
+# For Pacemaker, which looks for agents in /usr/lib/ocf, and for the testbed.
 install(PROGRAMS gpupool/cluster/vm gpupool/cluster/node DESTINATION lib/ocf/resource.d/gpupool)
 install(DIRECTORY gpupool/cluster DESTINATION ${text}/tools/gpupool FILE_PERMISSIONS ${executable})
 install(DIRECTORY ${top}/scripts/guestdump DESTINATION ${text}/scripts FILES_MATCHING PATTERN *.py PATTERN *.c)
