@@ -33,19 +33,17 @@
  * out, and the GPU is reset.
  */
 
-/* How long an orderly removal waits for a reset */
-#define AMDGPU_HOTPLUG_DRAIN_MS	500
-
 /*
- * How long it waits at most for the jobs that are executed: the default of
- * lockup_timeout, after which a job is taken for one that never ends.
+ * How long a removal waits at most for the jobs that are executed: the default of
+ * lockup_timeout, after which a job is taken for one that never ends. So much time
+ * passes at least; what is counted are the looks, one each jiffy.
  */
 #define AMDGPU_HOTPLUG_JOB_MS	2000
 
-/* How long a removal as a whole may take with hardware that is present */
-#define AMDGPU_HOTPLUG_OVERDUE_MS	3000
-
-/* At most one read of configuration space in this time by those who poll */
+/*
+ * At most one read of configuration space in this time by those who poll, and one
+ * look that counts at hardware that is not finished
+ */
 #define AMDGPU_HOTPLUG_POLL_MS	10
 
 /*
@@ -108,19 +106,6 @@ void amdgpu_hotplug_give_up(struct amdgpu_device *adev, const char *reason)
 	amdgpu_hotplug_mark_lost(adev, reason);
 }
 
-/*
- * Loops that wait for hung hardware wait for long, because a reset follows. None
- * follows in a removal.
- */
-static void amdgpu_hotplug_overdue_work(struct work_struct *work)
-{
-	struct amdgpu_device *adev =
-		container_of(work, struct amdgpu_device,
-			     hotplug.overdue_work.work);
-
-	amdgpu_hotplug_give_up(adev, "hangs at removal");
-}
-
 static void amdgpu_hotplug_suspect_work(struct work_struct *work);
 
 /**
@@ -132,13 +117,12 @@ static void amdgpu_hotplug_suspect_work(struct work_struct *work);
 void amdgpu_hotplug_init(struct amdgpu_device *adev)
 {
 	INIT_WORK(&adev->hotplug.lost_work, amdgpu_hotplug_lost_work);
-	INIT_DELAYED_WORK(&adev->hotplug.overdue_work,
-			  amdgpu_hotplug_overdue_work);
 	INIT_DELAYED_WORK(&adev->hotplug.suspect_work,
 			  amdgpu_hotplug_suspect_work);
 	spin_lock_init(&adev->hotplug.silence_lock);
 	adev->hotplug.next_check = jiffies;
 	adev->hotplug.next_awake = jiffies;
+	adev->hotplug.next_look = jiffies;
 	spin_lock_init(&adev->hotplug.attach_lock);
 	INIT_LIST_HEAD(&adev->hotplug.attachments);
 }
@@ -265,7 +249,7 @@ bool amdgpu_hotplug_may_access(struct amdgpu_device *adev)
 		return true;
 
 	/* With interrupts off nobody else takes the suspicion back */
-	return !amdgpu_hotplug_poll(adev) &&
+	return !amdgpu_hotplug_ask(adev) &&
 	       amdgpu_hotplug_state_may_access(&adev->hotplug.state);
 }
 
@@ -466,18 +450,88 @@ static bool amdgpu_hotplug_poll_due(unsigned long *next)
 }
 
 /**
- * amdgpu_hotplug_poll - ask in a loop that waits for the hardware
+ * amdgpu_hotplug_finished - the hardware has finished what the caller waited for
+ * @hotplug: of the GPU
+ *
+ * A removal counts anew, if it was the caller who looked. That the firmware answers
+ * somebody else says nothing of an engine that the removal waits for.
+ *
+ * Context: any.
+ */
+void amdgpu_hotplug_finished(struct amdgpu_hotplug *hotplug)
+{
+	if (READ_ONCE(hotplug->looker) == current)
+		amdgpu_hotplug_goes_on(hotplug);
+}
+
+/*
+ * Loops that wait for hung hardware wait for long, because a reset follows. None
+ * follows in a removal, or in the reset that one waits for: give it up then. What
+ * holds a removal up without a look at the hardware, a busy machine, a lock, another
+ * device, brings the GPU no nearer to that.
+ */
+static void amdgpu_hotplug_unfinished(struct amdgpu_device *adev)
+{
+	struct amdgpu_hotplug *hotplug = &adev->hotplug;
+
+	if (amdgpu_hotplug_state_phase(&hotplug->state) !=
+	    AMDGPU_HOTPLUG_REMOVING ||
+	    !amdgpu_hotplug_poll_due(&hotplug->next_look))
+		return;
+
+	WRITE_ONCE(hotplug->looker, current);
+	if (atomic_inc_return(&hotplug->looks) >= AMDGPU_HOTPLUG_LOOKS)
+		amdgpu_hotplug_give_up(adev, "hangs at removal");
+}
+
+/**
+ * amdgpu_hotplug_note_read - note in a removal what a register was read as
+ * @adev: amdgpu device
+ * @reg: the register
+ * @value: what it was read as
+ *
+ * Most loops that wait for the hardware poll a register. They are known by equal
+ * reads in a row: the hardware has not finished. If the value changes after that it
+ * has. What else is read, however slowly, counts for nothing. Racy: reads of
+ * several threads can hide a loop, which then ends by itself.
+ *
+ * Context: any.
+ */
+void amdgpu_hotplug_note_read(struct amdgpu_device *adev, u32 reg, u32 value)
+{
+	struct amdgpu_hotplug *hotplug = &adev->hotplug;
+	unsigned int polls = READ_ONCE(hotplug->polls);
+
+	if (READ_ONCE(hotplug->polled) != reg) {
+		WRITE_ONCE(hotplug->polled, reg);
+		polls = 0;
+	} else if (READ_ONCE(hotplug->value) != value) {
+		if (polls >= AMDGPU_HOTPLUG_POLLS)
+			amdgpu_hotplug_finished(hotplug);
+		polls = 0;
+	} else if (polls < AMDGPU_HOTPLUG_POLLS) {
+		polls++;
+	} else {
+		amdgpu_hotplug_unfinished(adev);
+	}
+	WRITE_ONCE(hotplug->value, value);
+	WRITE_ONCE(hotplug->polls, polls);
+}
+
+/**
+ * amdgpu_hotplug_ask - ask while something other than this GPU is waited for
  * @adev: amdgpu device
  *
- * For loops that would otherwise wait for an absent device for long, and for who
- * has read all ones from a register. Reads configuration space, but not more often
- * than each 10 ms. While the GPU is only suspected of being gone the loop goes on,
- * and reads ones.
+ * For loops that would otherwise wait for an absent device for long: for the host
+ * of a virtual function, or with a limit of their own; and for who has read all
+ * ones from a register. Reads configuration space, but not more often than each 10
+ * ms. While the GPU is only suspected of being gone the loop goes on, and reads
+ * ones.
  *
  * Context: any.
  * Return: true if the loop has to end because the GPU is lost.
  */
-bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
+bool amdgpu_hotplug_ask(struct amdgpu_device *adev)
 {
 	if (amdgpu_hotplug_lost(adev))
 		return true;
@@ -489,13 +543,30 @@ bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
 }
 
 /**
+ * amdgpu_hotplug_poll - ask in a loop that waits for the hardware
+ * @adev: amdgpu device
+ *
+ * As amdgpu_hotplug_ask(). In a removal it is a look at hardware that has not
+ * finished; who finds that it has calls amdgpu_hotplug_finished().
+ *
+ * Context: any.
+ * Return: true if the loop has to end because the GPU is lost.
+ */
+bool amdgpu_hotplug_poll(struct amdgpu_device *adev)
+{
+	amdgpu_hotplug_unfinished(adev);
+
+	return amdgpu_hotplug_ask(adev);
+}
+
+/**
  * amdgpu_hotplug_poll_awake - ask in a loop that waits for a running engine
  * @adev: amdgpu device
  *
- * As amdgpu_hotplug_poll(), but also in a reset and in probe: an engine that is
+ * As amdgpu_hotplug_ask(), but also in a reset and in probe: an engine that is
  * tested has been started, so that the hardware must answer. With interrupts or
  * preemption off it is only by this that a loss can become known. It has turns of
- * its own: a read of all ones takes one of amdgpu_hotplug_poll(), which may not
+ * its own: a read of all ones takes one of amdgpu_hotplug_ask(), which may not
  * judge then.
  *
  * Context: any.
@@ -603,7 +674,8 @@ void amdgpu_hotplug_step(struct amdgpu_device *adev, const char *step)
  * @adev: amdgpu device
  *
  * Finds out whether the hardware still answers, lets nothing new begin and
- * waits for a running reset, so that what follows has the GPU for itself.
+ * waits for a running reset, so that what follows has the GPU for itself. A reset
+ * may take its time. One that hangs ends because its own loops find that.
  *
  * Context: process, with the device lock held; no lock that a reset takes.
  */
@@ -614,17 +686,11 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	/* Now, so that a reset that runs ends soon */
 	amdgpu_hotplug_check(adev, "absent at removal");
 	amdgpu_hotplug_state_remove_begin(&adev->hotplug.state);
-	queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
-			   msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
 	trace_amdgpu_hotplug(adev, "removing", adev->hotplug.reason ?: "");
 
-	/* What is reset hangs, and is as good as gone: no reason to wait for long */
-	if (!wait_var_event_timeout(&adev->hotplug.state,
-				    !amdgpu_hotplug_state_resetting(&adev->hotplug.state),
-				    msecs_to_jiffies(AMDGPU_HOTPLUG_DRAIN_MS)))
-		amdgpu_hotplug_give_up(adev, "hangs at removal");
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));
+	amdgpu_hotplug_goes_on(&adev->hotplug);
 	/* In its sleep it may be silent, and nobody wakes it up any more */
 	if (amdgpu_hotplug_check(adev, "absent at removal") == 0 &&
 	    !pci_device_is_present(adev->pdev))
@@ -640,55 +706,6 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	synchronize_rcu();
 	amdgpu_hotplug_cancel_resets(adev);
 	flush_work(&adev->hotplug.lost_work);
-}
-
-/**
- * amdgpu_hotplug_clock_stop - stop the clock of a removal
- * @adev: amdgpu device that is being removed
- *
- * Around what waits for others, whose time is not that of the hardware.
- *
- * Context: process, between amdgpu_hotplug_remove_begin() and _end().
- * Return: what is left, for amdgpu_hotplug_clock_start(), 0 if no clock was running.
- */
-unsigned long amdgpu_hotplug_clock_stop(struct amdgpu_device *adev)
-{
-	unsigned long end = adev->hotplug.overdue_work.timer.expires;
-
-	if (!cancel_delayed_work_sync(&adev->hotplug.overdue_work))
-		return 0;
-
-	return time_after(end, jiffies) ? end - jiffies : 1;
-}
-
-/**
- * amdgpu_hotplug_clock_start - let the clock of a removal go on
- * @adev: amdgpu device that is being removed
- * @left: what amdgpu_hotplug_clock_stop() returned
- *
- * Context: process, between amdgpu_hotplug_remove_begin() and _end().
- */
-void amdgpu_hotplug_clock_start(struct amdgpu_device *adev, unsigned long left)
-{
-	if (left)
-		queue_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
-				   left);
-}
-
-/**
- * amdgpu_hotplug_clock_restart - begin the time of a removal anew
- * @adev: amdgpu device
- *
- * After each part of work that takes the longer the more memory there is: the GPU
- * has done it, and does not hang. Does nothing if no clock is running.
- *
- * Context: process, not concurrently with amdgpu_hotplug_remove_end().
- */
-void amdgpu_hotplug_clock_restart(struct amdgpu_device *adev)
-{
-	if (amdgpu_hotplug_clock_stop(adev))
-		amdgpu_hotplug_clock_start(adev,
-					   msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
 }
 
 /* The ring at @i of @adev->rings if it has fences, else NULL */
@@ -710,9 +727,8 @@ static bool amdgpu_hotplug_has_sched(struct amdgpu_ring *ring)
  */
 static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 {
-	unsigned long begin = jiffies;
 	struct amdgpu_ring *ring;
-	long limit;
+	long limit, looks = 0;
 	int i;
 
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
@@ -724,8 +740,7 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 			      msecs_to_jiffies(AMDGPU_HOTPLUG_JOB_MS));
 		amdgpu_fence_process(ring);
 		while (amdgpu_fence_count_emitted(ring)) {
-			if (amdgpu_hotplug_poll(adev) ||
-			    time_after(jiffies, begin + limit))
+			if (amdgpu_hotplug_ask(adev) || looks++ > limit)
 				return false;
 			schedule_timeout_uninterruptible(1);
 			amdgpu_fence_process(ring);
@@ -735,14 +750,8 @@ static bool amdgpu_hotplug_drain(struct amdgpu_device *adev)
 	return true;
 }
 
-/*
- * A job that does not end may still be executed. Nothing of it may reach memory
- * when its fence has signalled, nor when the next driver makes the GPU bus master.
- * A member of a hive is not reset alone, nor a virtual function by its guest.
- */
-static void amdgpu_hotplug_stop_engines(struct amdgpu_device *adev)
+static void amdgpu_hotplug_reset_alone(struct amdgpu_device *adev)
 {
-	amdgpu_hotplug_cut_off(adev);
 	if (amdgpu_sriov_vf(adev) || adev->gmc.xgmi.num_physical_nodes > 1)
 		return;
 
@@ -751,6 +760,43 @@ static void amdgpu_hotplug_stop_engines(struct amdgpu_device *adev)
 	if (amdgpu_asic_reset(adev))
 		dev_warn(adev->dev, "not reset, engines may still run\n");
 	amdgpu_device_unlock_reset_domain(adev->reset_domain);
+}
+
+/**
+ * amdgpu_hotplug_stop - stop engines that do not end what they execute
+ * @adev: amdgpu device that is being removed
+ * @reason: what does not end, for the log; a string that stays
+ *
+ * A job or a queue that does not end may still be executed. Nothing of it may reach
+ * memory that is freed, nor when the next driver makes the GPU bus master: reset it.
+ * A member of a hive is not reset alone, nor a virtual function by its guest. What
+ * is left of the removal does without the hardware, which knows of nothing any more.
+ *
+ * Context: process, when no reset runs, without the reset domain.
+ */
+void amdgpu_hotplug_stop(struct amdgpu_device *adev, const char *reason)
+{
+	if (amdgpu_hotplug_check(adev, "absent at removal"))
+		return;
+
+	amdgpu_hotplug_cut_off(adev);
+	amdgpu_hotplug_reset_alone(adev);
+	amdgpu_hotplug_give_up(adev, reason);
+}
+
+/**
+ * amdgpu_hotplug_runs_on - queues do not stop, for which the GPU is to be reset
+ * @adev: amdgpu device that is being removed
+ *
+ * Where amdgpu_hotplug_stop() can't be called yet. What the queues still do does not
+ * reach memory from now on.
+ *
+ * Context: any.
+ */
+void amdgpu_hotplug_runs_on(struct amdgpu_device *adev)
+{
+	amdgpu_hotplug_cut_off(adev);
+	WRITE_ONCE(adev->hotplug.runs_on, true);
 }
 
 /**
@@ -769,20 +815,11 @@ static void amdgpu_hotplug_stop_engines(struct amdgpu_device *adev)
 void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 {
 	struct amdgpu_ring *ring;
-	bool drained;
 	int i;
 
 	/* What a job works on is freed when its fence signals */
-	if (!amdgpu_hotplug_lost(adev)) {
-		drained = amdgpu_hotplug_drain(adev);
-		/* The clock of the removal is not that of the jobs */
-		mod_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work,
-				 msecs_to_jiffies(AMDGPU_HOTPLUG_OVERDUE_MS));
-		if (!drained && !amdgpu_hotplug_check(adev, "absent at removal")) {
-			amdgpu_hotplug_stop_engines(adev);
-			amdgpu_hotplug_give_up(adev, "hangs at removal");
-		}
-	}
+	if (!amdgpu_hotplug_lost(adev) && !amdgpu_hotplug_drain(adev))
+		amdgpu_hotplug_stop(adev, "hangs at removal");
 
 	/* A job that waits for a free slot would not let its scheduler stop */
 	for (i = 0; i < AMDGPU_MAX_RINGS; i++) {
@@ -837,7 +874,6 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
  */
 void amdgpu_hotplug_remove_end(struct amdgpu_device *adev)
 {
-	cancel_delayed_work_sync(&adev->hotplug.overdue_work);
 	adev->no_hw_access = true;
 	WRITE_ONCE(adev->usec_timeout, 1);
 	amdgpu_hotplug_state_remove_end(&adev->hotplug.state);

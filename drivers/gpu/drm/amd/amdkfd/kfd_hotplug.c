@@ -31,8 +31,8 @@
 /* How long the policy of killing waits for the killed */
 #define KFD_HOTPLUG_KILL_MS	5000
 
-/* How long a removal waits for the reset of other GPUs of the hive */
-#define KFD_HOTPLUG_RESET_MS	500
+/* How long a removal waits for the PCI error recovery of other GPUs of the hive */
+#define KFD_HOTPLUG_RECOVERY_MS	500
 
 /* The client has the buffers of the processes, and a reference of the device. */
 static void kfd_hotplug_unused(struct kref *users)
@@ -494,18 +494,21 @@ static void kfd_hotplug_kill(struct kfd_dev *kfd)
 
 /*
  * The reset of a hive leaves a GPU out that is being removed, but shares its lock
- * with it, without which no queue is preempted.
+ * with it, without which no queue is preempted. It ends by itself. The recovery from
+ * a PCI error may have to wait for the lock of this device, which the removal has.
  */
 static void kfd_hotplug_wait_for_reset(struct amdgpu_device *adev)
 {
-	unsigned long end = jiffies + msecs_to_jiffies(KFD_HOTPLUG_RESET_MS);
+	unsigned long parked = 0;
 
-	while (!amdgpu_hotplug_admits(adev) && !amdgpu_hotplug_lost(adev) &&
-	       time_before(jiffies, end)) {
+	while (!amdgpu_hotplug_admits(adev) && !amdgpu_hotplug_lost(adev)) {
 		if (amdgpu_reset_domain_read_trylock(adev->reset_domain)) {
 			amdgpu_reset_domain_read_unlock(adev->reset_domain);
 			break;
 		}
+		if (READ_ONCE(adev->reset_domain->parked) &&
+		    parked++ > msecs_to_jiffies(KFD_HOTPLUG_RECOVERY_MS))
+			break;
 		schedule_timeout_uninterruptible(1);
 	}
 }
@@ -546,8 +549,7 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	for (i = 0; i < kfd->num_nodes; i++) {
 		if (device_queue_manager_detach(kfd->nodes[i]->dqm) &&
 		    kfd_node_gone(kfd->nodes[i]))
-			amdgpu_hotplug_give_up(kfd->adev,
-					       "does not preempt its queues");
+			amdgpu_hotplug_runs_on(kfd->adev);
 	}
 
 	for (i = 0; i < kfd->num_nodes; i++)

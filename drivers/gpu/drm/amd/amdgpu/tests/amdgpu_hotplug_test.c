@@ -134,7 +134,6 @@ static void mock_gpu_fini(void *data)
 {
 	struct mock_gpu *gpu = data;
 
-	cancel_delayed_work_sync(&gpu->adev->hotplug.overdue_work);
 	amdgpu_hotplug_fini(gpu->adev);
 	adev_to_drm(gpu->adev)->registered = false;
 	amdgpu_reset_put_reset_domain(gpu->adev->reset_domain);
@@ -196,8 +195,6 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 
 	amdgpu_hotplug_init(adev);
 	INIT_WORK(&adev->hotplug.lost_work, mock_lost_work);
-	/* No test depends on how fast it runs */
-	INIT_DELAYED_WORK(&adev->hotplug.overdue_work, mock_idle_work);
 	amdgpu_hotplug_settled(adev);
 	adev_to_drm(adev)->registered = true;
 	gpu->adev = adev;
@@ -224,6 +221,23 @@ static bool mock_poll(struct mock_gpu *gpu)
 	gpu->adev->hotplug.next_check = jiffies;
 
 	return amdgpu_hotplug_poll(gpu->adev);
+}
+
+/* Look at hardware that has not finished, however long ago somebody did */
+static bool mock_look(struct mock_gpu *gpu)
+{
+	gpu->adev->hotplug.next_look = jiffies;
+
+	return amdgpu_hotplug_poll(gpu->adev);
+}
+
+/* The same by a register */
+static int mock_read(struct mock_gpu *gpu, u32 reg, u32 value)
+{
+	gpu->adev->hotplug.next_look = jiffies;
+	amdgpu_hotplug_note_read(gpu->adev, reg, value);
+
+	return atomic_read(&gpu->adev->hotplug.looks);
 }
 
 /* Let the silence have begun long ago */
@@ -777,8 +791,8 @@ static void mock_hung_reset(struct work_struct *work)
 	unsigned long end = jiffies + 60 * HZ;
 
 	while (!reset->in_time && time_before(jiffies, end)) {
-		reset->in_time = amdgpu_hotplug_lost(reset->adev);
-		usleep_range(1000, 2000);
+		reset->in_time = mock_look(to_mock_gpu(reset->adev));
+		usleep_range(100, 200);
 	}
 	/* What resets and resumes a GPU makes it bus master */
 	to_mock_gpu(reset->adev)->command |= PCI_COMMAND_MASTER;
@@ -806,27 +820,107 @@ static void removal_ends_hung_reset(struct kunit *test)
 	amdgpu_hotplug_remove_end(gpu->adev);
 }
 
-/* So does one that takes long for another reason */
-static void removal_gives_up_when_overdue(struct kunit *test)
+static void mock_slow_reset(struct work_struct *work)
 {
-	struct mock_gpu *gpu = mock_gpu(test, "overdue");
+	struct mock_work *reset = container_of(work, struct mock_work, work);
+	int i;
+
+	/* It is waited for very often, and goes on */
+	for (i = 0; i < 10 * AMDGPU_HOTPLUG_LOOKS; i++) {
+		mock_look(to_mock_gpu(reset->adev));
+		if (i % 100 == 0)
+			amdgpu_hotplug_finished(&reset->adev->hotplug);
+	}
+	msleep(1000);
+	WRITE_ONCE(reset->ran, true);
+	amdgpu_hotplug_reset_end(reset->adev);
+}
+
+/* It waits for one that takes long, and the GPU is well */
+static void removal_waits_for_slow_reset(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "slow");
+	struct mock_work *reset = mock_work(test, gpu->adev, mock_slow_reset);
+
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(gpu->adev));
+	amdgpu_hotplug_state_remove_begin(&gpu->adev->hotplug.state);
+	queue_work(system_dfl_wq, &reset->work);
+
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	KUNIT_EXPECT_TRUE(test, READ_ONCE(reset->ran));
+	flush_work(&reset->work);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_REMOVING);
+	KUNIT_EXPECT_EQ(test, atomic_read(&gpu->adev->hotplug.looks), 0);
+	KUNIT_EXPECT_NE(test, gpu->command & PCI_COMMAND_MASTER, 0);
+
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
+/* Not each register that is read is one that is waited for */
+static void removal_knows_waits(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "reads");
+	int i;
+
+	for (i = 0; i < 2 * AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_EQ(test, mock_read(gpu, 7, 0), 0);
+
+	amdgpu_hotplug_remove_begin(gpu->adev);
+	/* Some are read in turn, or are written in between */
+	for (i = 0; i < 2 * AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_EQ(test, mock_read(gpu, 8 + i % 2, 0), 0);
+	for (i = 0; i < 2 * AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_EQ(test, mock_read(gpu, 7, i), 0);
+	/* A loop waits for this one */
+	for (i = 0; i < AMDGPU_HOTPLUG_POLLS; i++)
+		KUNIT_ASSERT_EQ(test, mock_read(gpu, 9, 1), 0);
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 9, 1), 0);
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 9, 1), 1);
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 9, 1), 2);
+	/* It has given up, and the next one begins: nothing is finished */
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 8, 1), 2);
+	for (i = 0; i < AMDGPU_HOTPLUG_POLLS; i++)
+		KUNIT_EXPECT_EQ(test, mock_read(gpu, 8, 1), 2);
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 8, 1), 3);
+	/* What it waited for has come */
+	KUNIT_EXPECT_EQ(test, mock_read(gpu, 8, 0), 0);
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_REMOVING);
+
+	amdgpu_hotplug_remove_end(gpu->adev);
+}
+
+/* Hardware hangs that was looked at so often, and has finished nothing */
+static void removal_counts_looks(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "hangs");
 	struct amdgpu_device *adev = gpu->adev;
-	unsigned long left;
-	bool queued;
+	int i;
 
-	amdgpu_hotplug_init(adev);
+	/* Not without a removal, whatever the hardware does */
+	for (i = 0; i < 2 * AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_FALSE(test, mock_look(gpu));
+
 	amdgpu_hotplug_remove_begin(adev);
-	queued = delayed_work_pending(&adev->hotplug.overdue_work);
-	KUNIT_EXPECT_TRUE(test, queued || amdgpu_hotplug_lost(adev));
+	for (i = 1; i < AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_FALSE(test, mock_look(gpu));
+	/* It has finished what was waited for, and the next thing has its own time */
+	amdgpu_hotplug_finished(&adev->hotplug);
+	for (i = 1; i < AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_FALSE(test, mock_look(gpu));
+	/* Nor does it go on because it answers somebody else */
+	adev->hotplug.looker = NULL;
+	amdgpu_hotplug_finished(&adev->hotplug);
+	KUNIT_EXPECT_EQ(test, atomic_read(&adev->hotplug.looks),
+			AMDGPU_HOTPLUG_LOOKS - 1);
+	/* A busy loop looks no more often than a patient one, nor who waits for others */
+	adev->hotplug.next_look = jiffies + 60 * HZ;
+	for (i = 0; i < AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_FALSE(test, amdgpu_hotplug_poll(adev));
+	adev->hotplug.next_look = jiffies;
+	for (i = 0; i < AMDGPU_HOTPLUG_LOOKS; i++)
+		KUNIT_ASSERT_FALSE(test, amdgpu_hotplug_ask(adev));
 
-	/* Others may take their time */
-	left = amdgpu_hotplug_clock_stop(adev);
-	KUNIT_EXPECT_FALSE(test, delayed_work_pending(&adev->hotplug.overdue_work));
-	KUNIT_EXPECT_TRUE(test, left || amdgpu_hotplug_lost(adev));
-	amdgpu_hotplug_clock_start(adev, left);
-
-	mod_delayed_work(system_dfl_wq, &adev->hotplug.overdue_work, 0);
-	flush_delayed_work(&adev->hotplug.overdue_work);
+	KUNIT_EXPECT_TRUE(test, mock_look(gpu));
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 	KUNIT_EXPECT_EQ(test, gpu->command & PCI_COMMAND_MASTER, 0);
 	KUNIT_EXPECT_NE(test, gpu->command & PCI_COMMAND_INTX_DISABLE, 0);
@@ -988,7 +1082,9 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(reset_shared_at_its_end),
 	KUNIT_CASE(reset_parked),
 	KUNIT_CASE(removal_ends_hung_reset),
-	KUNIT_CASE(removal_gives_up_when_overdue),
+	KUNIT_CASE(removal_waits_for_slow_reset),
+	KUNIT_CASE(removal_knows_waits),
+	KUNIT_CASE(removal_counts_looks),
 	KUNIT_CASE(removal_drops_queued_reset),
 	{}
 };
