@@ -96,7 +96,7 @@ def run_rows(chosen, each, report):
             except Trouble as failure:
                 trouble = str(failure)
             # What hangs fails for what it was waited for.
-            complaint = pool.judge_kernel_logs(notes.append)
+            complaint = pool.judge_kernel_logs(notes.append, label in chosen.may_fail)
             trouble = trouble or complaint
             report.add(label, row, time.monotonic() - begin, notes, trouble)
             if trouble:  # nobody knows in what state it left the pool

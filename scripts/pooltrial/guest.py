@@ -41,7 +41,7 @@ for device in /sys/bus/pci/devices/*; do
 done
 """
 
-# The PCI core has an attribute of this name from 6.18 on, for each board with a serial number, and amdgpu makes another one, which is refused
+# The PCI core has an attribute of this name from 6.18 on, for each board with a serial number. Stock's amdgpu makes another one, which is refused
 # with a trace. Documentation/pool/testing.md.
 CLASH = re.compile(r"sysfs: cannot create duplicate filename '/devices/pci[^']*/serial_number'$")
 CLASH_IN = "amdgpu_fru_sysfs_init"
@@ -49,11 +49,11 @@ COMPLAINTS = ("BUG:", "WARNING:", "Oops", "general protection", "INFO: task", "K
               "Call Trace")
 
 
-def complaints_in(log):
-    """Lines of a kernel log that complain, and how many clashes of the attribute it has beside them."""
+def complaints_in(log, pass_over_clashes):
+    """Lines of a kernel log that complain, and how many clashes of the attribute it has beside them, if these are passed over."""
     lines, found, clashes, excused = log.splitlines(), [], 0, -1
     for n, line in enumerate(lines):
-        if CLASH.search(line):
+        if pass_over_clashes and CLASH.search(line):
             trace = list(itertools.takewhile(lambda m: "</TASK>" not in lines[m], range(n, len(lines))))
             if any(CLASH_IN in lines[m] for m in trace):
                 clashes += 1

@@ -114,7 +114,7 @@ class Pool:
         except subprocess.TimeoutExpired:
             return False
 
-    def judge_kernel_logs(self, tell):
+    def judge_kernel_logs(self, tell, pass_over_clashes):
         """What the guests' kernels have said so far is kept beside the daemon's log. What is wrong with it; nothing: all is well."""
         wrong, clashes, guests = "", 0, 0
         for lock in self.folder.glob("run/vms/*/lock") if self.kernel.image else ():
@@ -122,7 +122,7 @@ class Pool:
                 name = lock.parent.name
                 try:
                     text = Guest(lock.parent, patience=10).run("dmesg")
-                    found, known = complaints_in(text)
+                    found, known = complaints_in(text, pass_over_clashes)
                     wrong = wrong or (f"the kernel of {name} complained: {found[0]}" if found else "")
                     clashes += known
                     guests += 1
@@ -130,7 +130,7 @@ class Pool:
                     text = f"{trouble}\n"
                     wrong = wrong or f"no kernel log of {name}: {trouble}"
                 self.log.with_name(f"{self.kernel.label}-{name}-dmesg.log").write_text(text)
-        if guests:
+        if clashes:
             tell(f"kernel logs of {guests} guests: passed over {clashes} clashes of serial_number")
         return wrong
 
