@@ -7,6 +7,7 @@
 #include <drm/drm_drv.h>
 
 #include "amdgpu.h"
+#include "amdgpu_display.h"
 #include "amdgpu_hotplug.h"
 #include "amdgpu_reset.h"
 #include "amdgpu_ras.h"
@@ -81,6 +82,7 @@ static void amdgpu_hotplug_lost_work(struct work_struct *work)
 		amdgpu_hotplug_cut_off(adev);
 
 	amdgpu_hotplug_complete_fences(adev);
+	amdgpu_display_end_flips(adev);
 
 	/* What user space maps of the BARs is dummy pages from now on. */
 	unmap_mapping_range(adev_to_drm(adev)->anon_inode->i_mapping, 0, 0, 1);

@@ -13,11 +13,15 @@
 #include <linux/irq.h>
 #include <linux/pci.h>
 
+#include <drm/drm_atomic_state_helper.h>
+#include <drm/drm_crtc.h>
 #include <drm/drm_kunit_helpers.h>
+#include <drm/drm_vblank.h>
 
 #include "../amdxcp/amdgpu_xcp_drv.h"
 
 #include "amdgpu.h"
+#include "amdgpu_display.h"
 #include "amdgpu_hotplug.h"
 #include "amdgpu_ih.h"
 #include "amdgpu_irq.h"
@@ -27,6 +31,7 @@
 #include "amdgpu_userq_fence.h"
 #include "amdgpu_xcp.h"
 #include "amdgpu_xgmi.h"
+#include "atom.h"
 
 #define SWSMU_CODE_LAYER_L2
 
@@ -173,7 +178,7 @@ static struct mock_gpu *mock_gpu(struct kunit *test, const char *name)
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, dev);
 	drm = __drm_kunit_helper_alloc_drm_device(test, dev, sizeof(*adev),
 						  offsetof(struct amdgpu_device, ddev),
-						  DRIVER_GEM);
+						  DRIVER_GEM | DRIVER_MODESET);
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, drm);
 
 	adev = drm_to_adev(drm);
@@ -1839,5 +1844,154 @@ static struct kunit_suite amdgpu_hotplug_removal_suite = {
 	.test_cases = amdgpu_hotplug_removal_cases,
 };
 
+/* --- Display */
+
+static int mock_enable_vblank(struct drm_crtc *crtc)
+{
+	return 0;
+}
+
+static void mock_disable_vblank(struct drm_crtc *crtc)
+{
+}
+
+static const struct drm_crtc_funcs mock_crtc_funcs = {
+	.atomic_duplicate_state = drm_atomic_helper_crtc_duplicate_state,
+	.atomic_destroy_state = drm_atomic_helper_crtc_destroy_state,
+	.destroy = drm_crtc_cleanup,
+	.enable_vblank = mock_enable_vblank,
+	.disable_vblank = mock_disable_vblank,
+};
+
+static void mock_crtc_fini(void *data)
+{
+	struct drm_crtc *crtc = data;
+
+	drm_crtc_vblank_off(crtc);
+	crtc->dev->registered = false;
+	drm_crtc_cleanup(crtc);
+}
+
+static struct amdgpu_crtc *mock_crtc(struct kunit *test, struct mock_gpu *gpu)
+{
+	struct drm_device *drm = adev_to_drm(gpu->adev);
+	struct amdgpu_crtc *acrtc;
+
+	acrtc = kunit_kzalloc(test, sizeof(*acrtc), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, acrtc);
+	/* A CRTC is made before the device is registered, and freed after that */
+	drm->registered = false;
+	KUNIT_ASSERT_EQ(test, 0,
+			drm_crtc_init_with_planes(drm, &acrtc->base, NULL, NULL,
+						  &mock_crtc_funcs, NULL));
+	KUNIT_ASSERT_EQ(test, drm_vblank_init(drm, 1), 0);
+	drm->registered = true;
+	drm_crtc_vblank_on(&acrtc->base);
+	gpu->adev->mode_info.mode_config_initialized = true;
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_crtc_fini, &acrtc->base));
+
+	return acrtc;
+}
+
+static void mock_event_release(struct completion *done)
+{
+}
+
+/* An event that holds a reference to the vblanks of its CRTC, and completes @done */
+static struct drm_pending_vblank_event *mock_event(struct kunit *test,
+						   struct drm_crtc *crtc,
+						   struct completion *done)
+{
+	struct drm_pending_vblank_event *event;
+
+	KUNIT_ASSERT_EQ(test, drm_crtc_vblank_get(crtc), 0);
+	event = kzalloc_obj(*event);
+	KUNIT_ASSERT_NOT_NULL(test, event);
+	init_completion(done);
+	event->event.base.type = DRM_EVENT_FLIP_COMPLETE;
+	event->base.completion = done;
+	event->base.completion_release = mock_event_release;
+
+	return event;
+}
+
+/* No interrupt comes for what waits for the next frame */
+static void flips_of_lost_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "flips");
+	struct amdgpu_crtc *acrtc = mock_crtc(test, gpu);
+	struct drm_pending_vblank_event *flip, *vblank;
+	struct drm_device *drm = adev_to_drm(gpu->adev);
+	struct completion flipped, shown;
+
+	flip = mock_event(test, &acrtc->base, &flipped);
+	vblank = mock_event(test, &acrtc->base, &shown);
+	scoped_guard(spinlock_irq, &drm->event_lock) {
+		acrtc->pflip_status = AMDGPU_FLIP_SUBMITTED;
+		acrtc->event = flip;
+		vblank->sequence = drm_crtc_vblank_count(&acrtc->base);
+		list_add_tail(&vblank->base.link, &drm->vblank_event_list);
+	}
+
+	amdgpu_hotplug_init(gpu->adev);
+	amdgpu_hotplug_mark_lost(gpu->adev, "in a flip");
+	flush_work(&gpu->adev->hotplug.lost_work);
+
+	KUNIT_EXPECT_TRUE(test, completion_done(&flipped));
+	KUNIT_EXPECT_TRUE(test, completion_done(&shown));
+	KUNIT_EXPECT_NULL(test, acrtc->event);
+	KUNIT_EXPECT_EQ(test, acrtc->pflip_status, AMDGPU_FLIP_NONE);
+	KUNIT_EXPECT_EQ(test, 0,
+			atomic_read(&drm_crtc_vblank_crtc(&acrtc->base)->refcount));
+
+	/* Once, also if the removal does it again */
+	amdgpu_display_end_flips(gpu->adev);
+	KUNIT_EXPECT_EQ(test, 0,
+			atomic_read(&drm_crtc_vblank_crtc(&acrtc->base)->refcount));
+}
+
+/* A VBIOS with one table, which jumps to where the jump is */
+static u8 mock_vbios[] = {
+	/* Header of the list of tables, and where the only one is */
+	0, 0, 0, 0, 6, 0,
+	/* Header of the table */
+	9, 0, 0, 0, 0, 0,
+	/* Jump, always, to 6 bytes after its begin */
+	67, 6, 0,
+};
+
+/* The driver gives up only after 20 s */
+static void vbios_table_of_lost_gpu(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "vbios");
+	struct card_info card = { .dev = adev_to_drm(gpu->adev) };
+	unsigned long begun = jiffies;
+	struct atom_context *ctx;
+
+	ctx = kunit_kzalloc(test, sizeof(*ctx), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, ctx);
+	ctx->card = &card;
+	ctx->bios = mock_vbios;
+	ctx->bios_size = sizeof(mock_vbios);
+	mutex_init(&ctx->mutex);
+
+	amdgpu_hotplug_mark_lost(gpu->adev, "in a table");
+	KUNIT_EXPECT_EQ(test, amdgpu_atom_execute_table(ctx, 0, NULL, 0), -EINVAL);
+	KUNIT_EXPECT_TRUE(test, time_before(jiffies, begun + 5 * HZ));
+}
+
+static struct kunit_case amdgpu_hotplug_display_cases[] = {
+	KUNIT_CASE(flips_of_lost_gpu),
+	KUNIT_CASE(vbios_table_of_lost_gpu),
+	{}
+};
+
+static struct kunit_suite amdgpu_hotplug_display_suite = {
+	.name = "amdgpu_hotplug_display",
+	.test_cases = amdgpu_hotplug_display_cases,
+};
+
 kunit_test_suites(&amdgpu_hotplug_suite, &amdgpu_hotplug_fence_suite,
-		  &amdgpu_hotplug_userq_suite, &amdgpu_hotplug_removal_suite);
+		  &amdgpu_hotplug_userq_suite, &amdgpu_hotplug_removal_suite,
+		  &amdgpu_hotplug_display_suite);
