@@ -33,6 +33,21 @@ function(add_room target)
     endif()
 endfunction()
 
+# compile_together(TARGET): a folder as one file, where no tests are built. Headers are then read once for each folder, and the templates of
+# JSON made once: most of what a compiler does here. Names in an anonymous namespace have to differ within a folder.
+function(compile_together target)
+    if(NOT TESTS)
+        set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+        get_target_property(sources ${target} SOURCES)
+        foreach(source IN LISTS sources)
+            get_filename_component(folder ${source} ABSOLUTE)
+            get_filename_component(folder ${folder} DIRECTORY)
+            get_filename_component(folder ${folder} NAME)
+            set_property(SOURCE ${source} PROPERTY UNITY_GROUP ${folder})
+        endforeach()
+    endif()
+endfunction()
+
 # never_sanitize(TARGET): for what runs in the guest. That is static, since the image need not have a library, and a sanitizer's runtime
 # cannot be linked so.
 function(never_sanitize target)

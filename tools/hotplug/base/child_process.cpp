@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "hotplug/base/exec_image.h"
+#include "hotplug/base/pidfd.h"
 
 namespace hotplug {
 
@@ -36,11 +37,6 @@ namespace {
     }
     ssize_t written = ::write(report_fd, &error, sizeof(error));
     ::_exit(written == sizeof(error) ? 127 : 126);
-}
-
-// Not glibc's wrapper: Debian 12's <sys/pidfd.h> forgets extern "C".
-int open_pidfd(pid_t pid) {
-    return static_cast<int>(::syscall(SYS_pidfd_open, pid, 0));
 }
 
 std::optional<ExitStatus> reap(int pidfd, int options) {
@@ -94,7 +90,7 @@ hp::Result<ChildProcess> ChildProcess::start(const Command& command, int output_
         become(image, harness, output_fd, report_write.get(), death_signal);
     }
     report_write.reset();
-    hp::Fd pidfd(open_pidfd(pid));  // the child is not reaped yet: its pid cannot be another's
+    hp::Fd pidfd = open_pidfd(pid);  // the child is not reaped yet: its pid cannot be another's
     if (!pidfd) {
         int error = errno;
         ::kill(pid, SIGKILL);

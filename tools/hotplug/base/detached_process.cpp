@@ -17,6 +17,7 @@
 #include <cstring>
 
 #include "hotplug/base/exec_image.h"
+#include "hotplug/base/pidfd.h"
 #include "lib/fd.h"
 
 namespace hotplug {
@@ -66,11 +67,6 @@ size_t to_text(pid_t pid, std::array<char, 16>& text) {
     ::close(lock_fd);  // who hears of the error finds nobody who holds the lock
     const ssize_t written = ::write(report_fd, &error, sizeof(error));
     ::_exit(written == sizeof(error) ? 127 : 126);
-}
-
-/// Not glibc's wrapper: Debian 12's <sys/pidfd.h> forgets extern "C".
-hp::Fd open_pidfd(pid_t pid) {
-    return hp::Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
 }
 
 /// The process that holds the lock, so that the number cannot become another's any more; no

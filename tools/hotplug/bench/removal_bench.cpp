@@ -12,6 +12,7 @@
 
 #include "hotplug/bench/figures.h"
 #include "hotplug/bench/median.h"
+#include "hotplug/bench/times.h"
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/machine.h"
 #include "hotplug/run/runner_client.h"
@@ -22,9 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto answer_deadline = std::chrono::minutes(2);
-constexpr auto removal_deadline = std::chrono::minutes(3);
-constexpr auto replug_deadline = std::chrono::minutes(2);
 constexpr unsigned repeats = 5;
 constexpr std::array<unsigned, 2> process_counts = {1, 50};
 /// As many as run at a time on the GPU; the others only have /dev/kfd open.

@@ -19,6 +19,7 @@
 #include "hotplug/bench/median.h"
 #include "hotplug/bench/probe_times.h"
 #include "hotplug/bench/process_figures.h"
+#include "hotplug/bench/times.h"
 #include "hotplug/bench/vram_client.h"
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/host_memory.h"
@@ -35,11 +36,8 @@ namespace fs = std::filesystem;
 
 constexpr double mib = 1u << 20;
 constexpr auto emulator_deadline = std::chrono::seconds(30);
-constexpr auto answer_deadline = std::chrono::minutes(2);
 /// For each GPU of all that work at once: a guest is emulated, and so is its time.
 constexpr auto job_deadline = std::chrono::seconds(60);
-constexpr auto removal_deadline = std::chrono::minutes(3);
-constexpr auto replug_deadline = std::chrono::minutes(5);
 /// What --boot-timeout is for, of all that boot at once.
 constexpr unsigned usual_gpus = 2;
 constexpr unsigned submissions = 40;
@@ -48,10 +46,6 @@ constexpr unsigned guest_mib = 2048, guest_mib_per_gpu = 128;
 /// Pages touched at each place of VRAM.
 constexpr unsigned pages = 16;
 constexpr uint64_t page_bytes = 4096;
-
-double seconds(std::chrono::nanoseconds time) {
-    return duration<double>(time).count();
-}
 
 /// Least, median and most of some figure.
 struct Spread {
@@ -247,8 +241,8 @@ private:
             if (!used) {
                 return tl::unexpected(used.error());
             }
-            idle.values.push_back(1000 * seconds(*used - before[i].first) /
-                                  seconds(Clock::now() - before[i].second));
+            idle.values.push_back(1000 * in_seconds(*used - before[i].first) /
+                                  in_seconds(Clock::now() - before[i].second));
         }
         return idle;
     }
@@ -340,12 +334,12 @@ private:
         }
         Json& json = figures_["one_guest"];
         json = {{"gpus", gpus},
-                {"to_agent_s", seconds((*machine)->time_to_agent())},
-                {"to_all_bound_s", seconds((*machine)->time_to_driver())}};
+                {"to_agent_s", in_seconds((*machine)->time_to_agent())},
+                {"to_all_bound_s", in_seconds((*machine)->time_to_driver())}};
         print_figure("  start of QEMU to agent",
-                     fmt::format("{:.1f} s", seconds((*machine)->time_to_agent())));
+                     fmt::format("{:.1f} s", in_seconds((*machine)->time_to_agent())));
         print_figure("  start of QEMU to the last GPU bound",
-                     fmt::format("{:.1f} s", seconds((*machine)->time_to_driver())));
+                     fmt::format("{:.1f} s", in_seconds((*machine)->time_to_driver())));
         probes(**machine, json);
         Emulators emulators;
         emulators.add(**machine);
@@ -369,7 +363,7 @@ private:
         const std::vector<KernelLine> log = machine.agent().kernel_log();
         Spread spread;
         for (const auto& [bdf, time] : probe_times(log)) {
-            spread.values.push_back(seconds(time));
+            spread.values.push_back(in_seconds(time));
         }
         print_figure("  probe of a GPU, guest's time (least / median / most)", spread.text("s"));
         json["probe_s"] = spread.json();
@@ -459,14 +453,14 @@ private:
             return hp::fail("after the replug: " + worked.error().message);
         }
         print_figure("  one lost by surprise: removal returned",
-                     fmt::format("{:.2f} s", seconds(*lost->remove_returned)));
+                     fmt::format("{:.2f} s", in_seconds(*lost->remove_returned)));
         print_figure("  another board in its place: ready",
-                     fmt::format("{:.1f} s", seconds(*back->ready)));
+                     fmt::format("{:.1f} s", in_seconds(*back->ready)));
         print_figure("  longest stall of the first GPU's client meanwhile",
-                     fmt::format("{:.2f} s", seconds(stall)));
-        json["surprise"] = {{"removal_returned_s", seconds(*lost->remove_returned)},
-                            {"replug_ready_s", seconds(*back->ready)},
-                            {"bystander_stall_s", seconds(stall)}};
+                     fmt::format("{:.2f} s", in_seconds(stall)));
+        json["surprise"] = {{"removal_returned_s", in_seconds(*lost->remove_returned)},
+                            {"replug_ready_s", in_seconds(*back->ready)},
+                            {"bystander_stall_s", in_seconds(stall)}};
         return {};
     }
 
@@ -531,14 +525,14 @@ private:
         for (Guest& guest : all) {
             if (guest.machine) {
                 emulators.add(*guest.machine);
-                to_driver.values.push_back(seconds(guest.machine->time_to_driver()));
+                to_driver.values.push_back(in_seconds(guest.machine->time_to_driver()));
             }
         }
         Json& json = figures_["many_guests"];
         json = {{"guests", guests},
                 {"gpus_of_each", gpus},
                 {"vram_size_mib", options_.vram_mib},
-                {"to_all_bound_s", seconds(booted)},
+                {"to_all_bound_s", in_seconds(booted)},
                 {"to_bound_s", to_driver.json()}};
         print_figure("  guests whose GPUs are all bound",
                      fmt::format("{} of {}", to_driver.values.size(), guests));

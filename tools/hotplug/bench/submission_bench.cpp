@@ -13,6 +13,7 @@
 
 #include "hotplug/bench/figures.h"
 #include "hotplug/bench/submission_cost.h"
+#include "hotplug/bench/times.h"
 #include "hotplug/machine/machine.h"
 
 namespace hotplug {
@@ -24,7 +25,6 @@ namespace fs = std::filesystem;
 /// A guest that counts instructions is several times slower.
 constexpr int slowness = 4;
 constexpr auto measuring_deadline = std::chrono::minutes(20);
-constexpr auto answer_deadline = std::chrono::seconds(60);
 
 /// Boots the kernel of `config` once and measures there.
 hp::Result<double> measure(MachineConfig config, const SubmissionBench& bench,

@@ -14,6 +14,7 @@
 
 #include "hotplug/bench/figures.h"
 #include "hotplug/bench/median.h"
+#include "hotplug/bench/times.h"
 #include "hotplug/loss/loss.h"
 #include "hotplug/machine/machine.h"
 #include "lib/fd.h"
@@ -26,13 +27,7 @@ using json = nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr auto command_deadline = std::chrono::minutes(2);
-constexpr auto removal_deadline = std::chrono::minutes(3);
-constexpr auto replug_deadline = std::chrono::minutes(2);
-constexpr unsigned repeats = 3;
-
-double seconds(std::chrono::microseconds time) {
-    return std::chrono::duration<double>(time).count();
-}
+constexpr unsigned losses = 3;
 
 /// Request and reply of a register read's size between two threads over a unix socket: what an
 /// access by message cannot be cheaper than on this machine.
@@ -140,7 +135,7 @@ private:
         constexpr uint64_t memsize_register = 0xde3 * 4;  // regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE
         constexpr uint64_t edu_liveness = 4;
         std::vector<double> gpu_read, gpu_write, edu_read, edu_write, floor;
-        for (unsigned i = 0; i < repeats; ++i) {
+        for (unsigned i = 0; i < losses; ++i) {
             const auto gpu = probe_bar(**machine, (*machine)->slot(0), 5, memsize_register, 20'000);
             const auto edu = probe_bar(**machine, (*machine)->slot(1), 0, edu_liveness, 200'000);
             const auto socket = socket_round_trip_us();
@@ -182,15 +177,15 @@ private:
         }
         const AccessCounts& total = counters->total;
         print_figure("start of QEMU to agent",
-                     fmt::format("{:.1f} s", seconds((*machine)->time_to_agent())));
+                     fmt::format("{:.1f} s", in_seconds((*machine)->time_to_agent())));
         print_figure("start of QEMU to bound driver",
-                     fmt::format("{:.1f} s", seconds((*machine)->time_to_driver())));
+                     fmt::format("{:.1f} s", in_seconds((*machine)->time_to_driver())));
         print_figure(
             "accesses from power-on to bound driver",
             fmt::format("{} MMIO reads, {} writes, {} doorbells, {} interrupts", total.mmio_reads,
                         total.mmio_writes, total.doorbell_writes, total.interrupts));
-        figures_["probe"] = {{"to_agent_s", seconds((*machine)->time_to_agent())},
-                             {"to_driver_s", seconds((*machine)->time_to_driver())},
+        figures_["probe"] = {{"to_agent_s", in_seconds((*machine)->time_to_agent())},
+                             {"to_driver_s", in_seconds((*machine)->time_to_driver())},
                              {"mmio_reads", total.mmio_reads},
                              {"mmio_writes", total.mmio_writes},
                              {"doorbell_writes", total.doorbell_writes},
@@ -217,7 +212,7 @@ private:
             return hp::fail(fmt::format("replug after {}: {}", to_string(loss), back->stuck));
         }
         const std::chrono::duration<double> whole = std::chrono::steady_clock::now() - started;
-        return std::pair(seconds(*lost->remove_returned), whole.count());
+        return std::pair(in_seconds(*lost->remove_returned), whole.count());
     }
 
     hp::Result<void> removals() {
@@ -231,7 +226,7 @@ private:
         }
         for (const Loss loss : {Loss::slot_power, Loss::sysfs_remove, Loss::surprise}) {
             std::vector<double> of_gpu, of_nvme, cycles;
-            for (unsigned i = 0; i < (loss == Loss::surprise ? 1 : repeats); ++i) {
+            for (unsigned i = 0; i < (loss == Loss::surprise ? 1 : losses); ++i) {
                 const auto first = cycle(**gpu, loss);
                 const auto control = cycle(**nvme, loss);
                 if (!first || !control) {

@@ -27,7 +27,7 @@ ClientDescription::Gpu parse_gpu(const std::string& word) {
     return word == "gpu_id" ? ClientDescription::Gpu::gpu_id : ClientDescription::Gpu::none;
 }
 
-ClientDescription parse(const json& said) {
+ClientDescription parse_client(const json& said) {
     ClientDescription client{said.at("name").get<std::string>(),
                              parse_gpu(said.at("gpu").get<std::string>()),
                              said.at("worker").get<bool>(),
@@ -88,7 +88,7 @@ hp::Result<std::vector<ClientDescription>> parse_client_descriptions(std::string
     try {
         std::vector<ClientDescription> clients;
         for (const json& said : json::parse(text)) {
-            clients.push_back(parse(said));
+            clients.push_back(parse_client(said));
         }
         return clients;
     } catch (const json::exception& error) {

@@ -72,7 +72,7 @@ std::vector<T> list_of(const json& values, T (*parse)(const json&)) {
     return list;
 }
 
-GuestState parse(const json& answer) {
+GuestState parse_state(const json& answer) {
     GuestState state;
     state.taint = answer.at("taint").get<uint64_t>();
     state.uptime_us = answer.at("uptime_us").get<uint64_t>();
@@ -132,7 +132,7 @@ bool GuestState::gpu_ready(const std::string& bdf) const {
 
 hp::Result<GuestState> parse_guest_state(const json& answer) {
     try {
-        return parse(answer);
+        return parse_state(answer);
     } catch (const json::exception& error) {
         return hp::fail(
             fmt::format("the agent's state is not as the protocol says: {}", error.what()));

@@ -25,7 +25,7 @@ std::string day_text(std::chrono::year_month_day day) {
 }
 
 /// Empty: the entry is well-formed.
-std::string fault_of(const json& entry) {
+std::string fault_of_exception(const json& entry) {
     if (!entry.is_object()) {
         return "expected an object of row, reason and until";
     }
@@ -99,7 +99,7 @@ hp::Result<std::vector<QuarantineEntry>> Quarantine::parse(std::string_view text
     std::vector<QuarantineEntry> entries;
     for (size_t i = 0; i < list->size(); ++i) {
         const json& entry = (*list)[i];
-        if (const std::string fault = fault_of(entry); !fault.empty()) {
+        if (const std::string fault = fault_of_exception(entry); !fault.empty()) {
             return hp::fail(fmt::format("{}: /{}: {}", file, i, fault));
         }
         entries.push_back({entry["row"].get<std::string>(), entry["reason"].get<std::string>(),

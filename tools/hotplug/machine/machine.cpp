@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::chrono::milliseconds poll_interval{100};
 // Of the agent in a guest with so many GPUs that are being probed: its account of the machine gets
 // longer with each, and waits for locks that a probe holds.
-constexpr std::chrono::seconds answer_deadline{30};
+constexpr std::chrono::seconds progress_deadline{30};
 constexpr size_t answer_gpus = 2;
 constexpr std::chrono::seconds quit_grace{5};
 // With KVM the agent is there after seconds; a KVM that cannot run this kernel may say nothing.
@@ -329,7 +329,7 @@ hp::Result<void> Machine::lay_black_holes(const std::vector<GpuSlot*>& displaced
 hp::Result<DeviceProgress> Machine::device_progress(GpuSlot& slot) {
     const std::string devices = "/sys/bus/pci/devices";
     Deadline deadline =
-        Deadline::after(answer_deadline * std::max<size_t>(1, slots_.size() / answer_gpus));
+        Deadline::after(progress_deadline * std::max<size_t>(1, slots_.size() / answer_gpus));
     DeviceProgress progress;
     auto bdf = slot.bdf();
     if (!bdf) {

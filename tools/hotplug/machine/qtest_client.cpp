@@ -19,7 +19,7 @@ namespace hotplug {
 namespace {
 
 // QEMU answers at its next main-loop turn; longer, and it is wedged.
-constexpr std::chrono::seconds answer_deadline{20};
+constexpr std::chrono::seconds qtest_deadline{20};
 
 // "OK" or "OK 0x1234"
 hp::Result<uint64_t> parse_answer(const std::string& line, const std::string& command) {
@@ -83,7 +83,7 @@ hp::Result<std::vector<uint64_t>> QtestClient::execute(const std::vector<std::st
         return hp::fail(fmt::format("qtest: {} bytes of commands would not be carried out at once",
                                     packet.size()));
     }
-    Deadline deadline = Deadline::for_cleanup(answer_deadline);
+    Deadline deadline = Deadline::for_cleanup(qtest_deadline);
     if (auto sent = send_packet(packet, deadline); !sent) {
         return tl::unexpected(sent.error());
     }

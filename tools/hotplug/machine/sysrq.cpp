@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr auto answer_deadline = std::chrono::seconds(30);
+constexpr auto list_deadline = std::chrono::seconds(30);
 constexpr auto look = std::chrono::milliseconds(100);
 
 uint64_t size_of(const fs::path& file) {
@@ -30,7 +30,7 @@ uint64_t size_of(const fs::path& file) {
 
 hp::Result<std::string> sysrq_blocked_tasks(QmpClient& qmp, const fs::path& console_socket,
                                             const fs::path& log, std::chrono::milliseconds quiet) {
-    const Deadline deadline = Deadline::after(answer_deadline);
+    const Deadline deadline = Deadline::after(list_deadline);
     const auto console = connect_unix(console_socket, deadline);
     if (!console) {
         return hp::fail("the guest's console: " + console.error().message);

@@ -82,7 +82,7 @@ ComparedRun read_row(const json& row) {
 }
 
 /// Of results.json, where each episode has its fences.
-std::optional<double> last_fence(const json& row) {
+std::optional<double> last_signalled(const json& row) {
     std::optional<double> last;
     for (const json& episode : row.at("episodes")) {
         for (const json& fence : episode.at("fences")) {
@@ -226,7 +226,7 @@ LoadedRun read_run(json results, std::string name) {
     loaded.kernel.flaws = read_flaws(results);
     for (const json& row : results.at("rows")) {
         ComparedRun run = read_row(row);
-        run.fences_ms = last_fence(row);
+        run.fences_ms = last_signalled(row);
         loaded.rows.push_back({row.at("id").get<std::string>(), std::move(run)});
     }
     loaded.results = std::move(results);

@@ -133,7 +133,7 @@ json to_json(const IntegrityEntry& entry) {
 }
 
 template <typename T>
-json list_of(const std::vector<T>& elements) {
+json array_of(const std::vector<T>& elements) {
     json list = json::array();
     for (const T& element : elements) {
         list.push_back(to_json(element));
@@ -158,12 +158,12 @@ json to_json(const RowResult& row) {
             {"mutations", row.mutations ? json(*row.mutations) : json(nullptr)},
             {"bundle", row.bundle},
             {"hang", to_json(row.hang)},
-            {"checks", list_of(row.checks)},
-            {"episodes", list_of(row.episodes)},
-            {"tests", list_of(row.tests)},
+            {"checks", array_of(row.checks)},
+            {"episodes", array_of(row.episodes)},
+            {"tests", array_of(row.tests)},
             {"cut_output", row.cut_output},
-            {"complaints", list_of(row.kernel_log.complaints)},
-            {"notes", list_of(row.kernel_log.notes)}};
+            {"complaints", array_of(row.kernel_log.complaints)},
+            {"notes", array_of(row.kernel_log.notes)}};
 }
 
 json to_json(const RunReport& report) {
@@ -189,12 +189,12 @@ json to_json(const RunReport& report) {
             {"quarantined", sum.quarantined},
             {"known_failures", sum.known},
             {"verdict", std::string(to_string(verdict_of(report)))},
-            {"integrity", list_of(report.integrity.entries())},
+            {"integrity", array_of(report.integrity.entries())},
             {"cycles_per_hour", cycles_per_hour(report)},
-            {"soaks", list_of(summarize_soaks(report.rows))},
-            {"repeats", list_of(summarize_repeats(report.rows))},
+            {"soaks", array_of(summarize_soaks(report.rows))},
+            {"repeats", array_of(summarize_repeats(report.rows))},
             {"findings", findings_json(report)},
-            {"rows", list_of(report.rows)},
+            {"rows", array_of(report.rows)},
             {"not_run", report.not_run}};
 }
 

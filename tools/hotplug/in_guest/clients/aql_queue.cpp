@@ -7,13 +7,14 @@
 #include <atomic>
 #include <utility>
 
+#include "hotplug/in_guest/clients/mapping.h"
+
 namespace hp::clients {
 
 namespace {
 
 constexpr std::uint32_t ring_size = 4096;
 constexpr std::uint64_t ring_packets = ring_size / sizeof(AqlBarrierAnd);
-constexpr std::uint64_t page_size = 4096;
 /// In the page of pointers, on different cache lines.
 constexpr std::size_t write_pointer_at = 0;
 constexpr std::size_t read_pointer_at = 128;

@@ -10,6 +10,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "hotplug/in_guest/clients/mapping.h"
+
 namespace hp::clients {
 
 namespace {
@@ -37,10 +39,6 @@ std::uint32_t flags_of(MemoryKind kind) {
     return access_flags;
 }
 
-std::uint64_t pointer(const void* address) {
-    return reinterpret_cast<std::uintptr_t>(address);
-}
-
 /// Puts other memory in the place of a reservation.
 IoResult<void> map_over(const Mapping& place, int fd, std::uint64_t offset) {
     void* address = ::mmap(place.at<void>(0), place.size(), PROT_READ | PROT_WRITE,
@@ -59,7 +57,7 @@ KfdMemory::KfdMemory(KfdMemory&& other) noexcept
 
 KfdMemory::~KfdMemory() {
     if (on_gpu_) {
-        abi::MapMemoryToGpu unmap{handle_, pointer(&gpu_id_), 1, 0};
+        abi::MapMemoryToGpu unmap{handle_, address_of(&gpu_id_), 1, 0};
         (void)io_call(kfd_fd_, abi::AMDKFD_IOC_UNMAP_MEMORY_FROM_GPU, &unmap,
                       "KFD_UNMAP_MEMORY_FROM_GPU");
     }
@@ -191,7 +189,7 @@ IoResult<KfdMemory> KfdDevice::map_doorbells(std::uint64_t mmap_offset) {
 }
 
 IoResult<void> KfdDevice::map_to_gpu(std::uint64_t handle) {
-    abi::MapMemoryToGpu request{handle, pointer(&gpu_id_), 1, 0};
+    abi::MapMemoryToGpu request{handle, address_of(&gpu_id_), 1, 0};
     return io_call(fd(), abi::AMDKFD_IOC_MAP_MEMORY_TO_GPU, &request, "KFD_MAP_MEMORY_TO_GPU");
 }
 
@@ -267,7 +265,7 @@ IoResult<EventWait> KfdDevice::wait_event(const SignalEvent& event,
     events[1].event_id = memory_exception_;
     events[2].event_id = event.id;
     abi::WaitEvents wait{};
-    wait.events_ptr = pointer(events.data());
+    wait.events_ptr = address_of(events.data());
     wait.num_events = events.size();
     wait.timeout_ms = static_cast<std::uint32_t>(patience.count());
     const auto waited = io_call(fd(), abi::AMDKFD_IOC_WAIT_EVENTS, &wait, "KFD_WAIT_EVENTS");

@@ -7,13 +7,14 @@
 #include <fstream>
 #include <system_error>
 
+#include "hotplug/in_guest/clients/mapping.h"
+
 namespace hp::clients {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint64_t page_size = 4096;
 constexpr std::uint64_t gfx10_1 = 100100;
 
 std::uint64_t align(std::uint64_t value, std::uint64_t to) {

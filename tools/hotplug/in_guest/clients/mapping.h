@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: ownership of a memory mapping.
+// Purpose: ownership of a memory mapping, and addresses as ioctls have them.
 // Thread: not synchronised; one owner.
 #pragma once
 
@@ -10,6 +10,14 @@
 #include <utility>
 
 namespace hp::clients {
+
+/// Of x86, in bytes: what KFD aligns and counts in.
+inline constexpr std::uint64_t page_size = 4096;
+
+/// A pointer as a member of an ioctl's argument.
+inline std::uint64_t address_of(const void* pointer) {
+    return reinterpret_cast<std::uintptr_t>(pointer);
+}
 
 /// Unmaps what it owns. Moves, never copies.
 class Mapping {

@@ -10,16 +10,9 @@
 #include <vector>
 
 #include "hotplug/in_guest/clients/command_buffer.h"
+#include "hotplug/in_guest/clients/mapping.h"
 
 namespace hp::clients {
-
-namespace {
-
-std::uint64_t pointer(const void* address) {
-    return reinterpret_cast<std::uintptr_t>(address);
-}
-
-}  // namespace
 
 IoResult<abi::Fence> submit(const DrmDevice& device, std::uint32_t context, RingId ring,
                             const BufferObject& commands, unsigned size_dw,
@@ -31,17 +24,17 @@ IoResult<abi::Fence> submit(const DrmDevice& device, std::uint32_t context, Ring
     constexpr std::uint32_t ignored =
         ~0u;  // the kernel's in-line list has neither operation nor handle
     const abi::BoListIn list{ignored, ignored, static_cast<std::uint32_t>(entries.size()),
-                             sizeof(abi::BoListEntry), pointer(entries.data())};
+                             sizeof(abi::BoListEntry), address_of(entries.data())};
     const abi::ChunkIb ib{0, 0, commands.gpu_address(), size_dw * 4, ring.ip_type, 0, ring.ring};
     const std::array chunks = {
-        abi::Chunk{abi::AMDGPU_CHUNK_ID_IB, sizeof ib / 4, pointer(&ib)},
-        abi::Chunk{abi::AMDGPU_CHUNK_ID_BO_HANDLES, sizeof list / 4, pointer(&list)}};
-    const std::array pointers = {pointer(&chunks[0]), pointer(&chunks[1])};
+        abi::Chunk{abi::AMDGPU_CHUNK_ID_IB, sizeof ib / 4, address_of(&ib)},
+        abi::Chunk{abi::AMDGPU_CHUNK_ID_BO_HANDLES, sizeof list / 4, address_of(&list)}};
+    const std::array pointers = {address_of(&chunks[0]), address_of(&chunks[1])};
 
     abi::Submission submission{};
     submission.in.ctx_id = context;
     submission.in.num_chunks = chunks.size();
-    submission.in.chunks = pointer(pointers.data());
+    submission.in.chunks = address_of(pointers.data());
     return io_call(device.fd(), abi::DRM_IOCTL_AMDGPU_CS, &submission, "AMDGPU_CS").map([&] {
         return abi::Fence{context, ring.ip_type, 0, ring.ring, submission.out.handle};
     });
