@@ -69,6 +69,16 @@ def back(room, node, tell):
     tell(f"{node.name} has scrubbed its GPUs, and has its capacity again, after {time.time() - begin:.1f} s")
 
 
+def moved_on(room, tell, node, vms, begin):
+    """These VMs of the node, to which something happened then, have all they had, elsewhere, and it was fenced first. Where their leases are."""
+    check_fenced(room, node, vms, begin)
+    room.ready()
+    for vm in vms:
+        wait_for_steps(room, vm, begin)
+        phases(room, tell, vm, node, begin)
+    return check_all(room)
+
+
 def failover(room, tell):
     """PL-03: a server fails."""
     node = room.host_of("train")
@@ -77,12 +87,7 @@ def failover(room, tell):
     node.power_off()
     for vm in moved:
         room.wait_event("vm-starting", PATIENCE, begin, vm=vm)
-    check_fenced(room, node, moved, begin)
-    room.ready()
-    for vm in moved:
-        wait_for_steps(room, vm, begin)
-        phases(room, tell, vm, node, begin)
-    where = check_all(room)
+    where = moved_on(room, tell, node, moved, begin)
     require(all(sum(where[vm].values()) == VMS[vm] for vm in VMS), f"leases are {where}")
     back(room, node, tell)
     lost = [event for name, event in room.events if name == node.name and event["what"] == "lease-lost" and event["time_us"] / 1e6 > begin]
@@ -107,13 +112,8 @@ def partition(room, tell):
     for vm in moved:
         room.wait(lambda vm=vm: (found := room.find("vm-starting", begin, vm=vm)) and found[0] != node.name,
                   f"vm {vm} to be started on the side that has quorum", PATIENCE)
-    check_fenced(room, node, moved, begin)
+    moved_on(room, tell, node, moved, begin)
     require(not node.powered, f"{node.name} has power")
-    room.ready()
-    for vm in moved:
-        wait_for_steps(room, vm, begin)
-        phases(room, tell, vm, node, begin)
-    check_all(room)
     back(room, node, tell)
 
 
@@ -142,12 +142,7 @@ def dead_fence(room, tell):
     room.switch.revive()
     for vm in moved:
         room.wait_event("vm-starting", PATIENCE, revived, vm=vm)
-    room.ready()
-    check_fenced(room, node, moved, revived)
-    for vm in moved:
-        wait_for_steps(room, vm, revived)
-        phases(room, tell, vm, node, revived)
-    check_all(room)
+    moved_on(room, tell, node, moved, revived)
     back(room, node, tell)
 
 

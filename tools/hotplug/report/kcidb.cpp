@@ -29,14 +29,14 @@ bool may_be_in_path(char c) {
 }
 
 /// No text there may have a NUL.
-std::string comment_of(std::string text) {
+std::string without_nul(std::string text) {
     std::erase(text, '\0');
     return text;
 }
 
 /// The beginning, without the half of a character.
 std::string excerpt_of(std::string text) {
-    text = comment_of(std::move(text));
+    text = without_nul(std::move(text));
     if (text.size() > longest_excerpt) {
         size_t end = longest_excerpt;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) {
@@ -135,8 +135,8 @@ private:
             made["misc"] = {{"packages", packages->second}};
         }
         if (!info.kernel.empty()) {  // a guest has told
-            made["comment"] = comment_of(fmt::format("Linux {}", info.kernel));
-            made["config_name"] = comment_of(info.flavour);
+            made["comment"] = without_nul(fmt::format("Linux {}", info.kernel));
+            made["config_name"] = without_nul(info.flavour);
         }
         return made;
     }
@@ -156,7 +156,7 @@ private:
     json& add_test(const std::string& id, std::string_view name, std::string_view status) {
         tests_.push_back(
             {{"build_id", build_},
-             {"id", comment_of(fmt::format("{}:{}:{}", source_.origin, source_.run, id))},
+             {"id", without_nul(fmt::format("{}:{}:{}", source_.origin, source_.run, id))},
              {"origin", source_.origin},
              {"environment", environment()},
              {"path", kcidb_path(name)},
@@ -167,7 +167,7 @@ private:
     void add(const RowResult& row) {
         json& test = add_test(row.id, row.expected_key, status_of(row.outcome));
         test["comment"] =
-            comment_of(row.outcome == Outcome::skip ? row.skip_reason : row.description);
+            without_nul(row.outcome == Outcome::skip ? row.skip_reason : row.description);
         if (!row.started.empty()) {
             test["start_time"] = row.started;
         }
