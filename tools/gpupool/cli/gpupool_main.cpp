@@ -266,12 +266,12 @@ int show_top(Session& session, uint64_t screens) {
 class CommandLine {
 public:
     CommandLine() : app_("GPUs that are leased to VMs by hot-plug", "gpupool") {
-        app_.add_option("--socket", options_.socket, "of gpupoold")
+        app_.add_option("--socket", options_.socket, "socket of gpupoold")
             ->envname("GPUPOOL_SOCKET")
             ->capture_default_str();
-        app_.add_flag("--json", options_.as_json, "answers as gpupoold gives them");
+        app_.add_flag("--json", options_.as_json, "print gpupoold's answers unchanged");
         app_.add_option("--request", options_.key,
-                        "key of this request: sent twice, it is carried out once");
+                        "key of this request: a repeated key is carried out once");
         app_.require_subcommand(1);
         app_.fallthrough();
         declare_pools();
@@ -320,29 +320,31 @@ private:
         });
     }
     void add_wait(CLI::App* command) {
-        command->add_option("--wait", options_.wait_s, "for it to be over, so many seconds at most")
+        command
+            ->add_option("--wait", options_.wait_s, "seconds to wait for the end of the operation")
             ->check(CLI::Range(0.0, 86400.0));
     }
 
     void declare_pools() {
-        auto* create = quiet(app_, "create", "a pool of GPUs of one kind", [this] {
+        auto* create = quiet(app_, "create", "creates a pool of GPUs of one kind", [this] {
             return json{{"do", "create"},         {"pool", pool_},     {"profile", profile_},
                         {"vram_mib", vram_mib_},  {"spares", spares_}, {"on_failure", on_failure_},
                         {"give_up_s", give_up_s_}};
         });
         create->add_option("POOL", pool_)->required();
         create->add_option("--profile", profile_, "the kind of its GPUs: mi300x")->required();
-        create->add_option("--vram-mib", vram_mib_, "of each, if it is not as the profile says");
-        create->add_option("--spares", spares_, "so many are for leases that lost a GPU");
+        create->add_option("--vram-mib", vram_mib_, "VRAM of each GPU; default: the profile's");
+        create->add_option("--spares", spares_, "GPUs reserved for leases that lose theirs");
         create
-            ->add_option("--on-failure", on_failure_, "replace a failed GPU, or wait for somebody")
+            ->add_option("--on-failure", on_failure_,
+                         "replace a failed GPU, or wait for an administrator")
             ->check(CLI::IsMember({"replace", "wait"}))
             ->capture_default_str();
 
         create->add_option("--give-up-s", give_up_s_,
                            "seconds without a GPU after which a lease is not waited for; 0: never");
 
-        auto* add = verb(app_, "add", "GPUs to a pool", [this](Session& session) {
+        auto* add = verb(app_, "add", "adds GPUs to a pool", [this](Session& session) {
             for (const std::string& serial : serials_) {
                 json request{{"do", "add"}, {"pool", pool_}, {"serial", serial}};
                 if (!profile_.empty()) {
@@ -357,10 +359,11 @@ private:
             return 0;
         });
         add->add_option("POOL", pool_)->required();
-        add->add_option("SERIAL", serials_, "of the board, 0xe01")->required();
-        add->add_option("--profile", profile_, "what it is, to be sure that it fits");
+        add->add_option("SERIAL", serials_, "serial number of the board, such as 0xe01")
+            ->required();
+        add->add_option("--profile", profile_, "refuse if the pool is of another kind");
 
-        auto* fail = quiet(app_, "fail", "say that a GPU is broken", [this] {
+        auto* fail = quiet(app_, "fail", "declares a GPU broken", [this] {
             json request{{"do", "fail"}, {"gpu", gpu_}};
             if (!reason_.empty()) {
                 request["reason"] = reason_;
@@ -372,30 +375,31 @@ private:
         });
         fail->add_option("GPU", gpu_)->required();
         fail->add_option("--reason", reason_);
-        fail->add_option("--epoch", epoch_, "of the tenancy in which it was found broken");
+        fail->add_option("--epoch", epoch_, "refuse if this tenancy has ended");
 
-        auto* replace = verb(app_, "replace", "a leased GPU by another one", [this](Session& s) {
-            json request{{"do", "replace"}, {"gpu", gpu_}};
-            if (!with_.empty()) {
-                request["with"] = with_;
-            }
-            const json answer = s.change(request);
-            s.show(answer, answer.at("by").get<std::string>() + "\n");
-            s.wait_for({{"gpu", answer.at("by")}}, {"leased"});
-            return 0;
-        });
+        auto* replace =
+            verb(app_, "replace", "replaces a leased GPU by another one", [this](Session& s) {
+                json request{{"do", "replace"}, {"gpu", gpu_}};
+                if (!with_.empty()) {
+                    request["with"] = with_;
+                }
+                const json answer = s.change(request);
+                s.show(answer, answer.at("by").get<std::string>() + "\n");
+                s.wait_for({{"gpu", answer.at("by")}}, {"leased"});
+                return 0;
+            });
         replace->add_option("GPU", gpu_)->required();
-        replace->add_option("WITH", with_, "another one of the pool; else any that is free");
+        replace->add_option("WITH", with_, "another GPU of the pool; default: any free one");
         add_wait(replace);
 
-        auto* offline = quiet(app_, "offline", "give a GPU to nobody from now on", [this] {
+        auto* offline = quiet(app_, "offline", "stops leasing a GPU", [this] {
             return json{{"do", "offline"}, {"gpu", gpu_}, {"retire", retire_}};
         });
         offline->add_option("GPU", gpu_)->required();
-        offline->add_flag("--retire", retire_, "for good: one that is in quarantine");
+        offline->add_flag("--retire", retire_, "for good; only from quarantine");
 
         auto* online = quiet(
-            app_, "online", "give it away again; one that is in quarantine is tested",
+            app_, "online", "leases a GPU again, after a test if it is in quarantine",
             [this] {
                 return json{{"do", "online"}, {"gpu", gpu_}};
             },
@@ -414,10 +418,10 @@ private:
     }
 
     void declare_vms() {
-        auto* vm = app_.add_subcommand("vm", "declare, start, stop");
+        auto* vm = app_.add_subcommand("vm", "declares, starts and stops VMs");
         vm->require_subcommand(1);
         vm->fallthrough();
-        auto* declare = quiet(*vm, "declare", "say what a VM is", [this] {
+        auto* declare = quiet(*vm, "declare", "defines a VM", [this] {
             json request{{"do", "declare"},
                          {"vm", vm_},
                          {"gpus", gpus_},
@@ -429,40 +433,39 @@ private:
         });
         declare->add_option("VM", vm_)->required();
         declare->add_option("DEFINITION", definition_, "file with kernel, initrd ...; - for stdin");
-        declare->add_option("--gpus", gpus_, "the most that it has at a time")
+        declare->add_option("--gpus", gpus_, "most GPUs that it may have at a time")
             ->capture_default_str();
-        declare->add_option("--owner", owner_, "uid of who may start it and lease for it");
+        declare->add_option("--owner", owner_, "uid that may start it and lease for it");
         auto* start = quiet(
-            *vm, "start", "",
+            *vm, "start", "starts it",
             [this] {
                 return json{{"do", "start"}, {"vm", vm_}};
             },
             [this](Session& s) {
                 s.wait_for({{"vm", vm_}}, {"running"}, {"stopped"});
             });
-        auto* stop =
-            verb(*vm, "stop", "its leases are lost, its GPUs scrubbed", [this](Session& session) {
-                if (by_cluster_) {
-                    be_patient();
-                    return have_stopped(session, vm_);
-                }
-                session.show(session.change({{"do", "stop"}, {"vm", vm_}}), "");
-                session.wait_for({{"vm", vm_}}, {"stopped"});
-                return 0;
-            });
+        auto* stop = verb(*vm, "stop", "stops it; its leases are lost, its GPUs scrubbed",
+                          [this](Session& session) {
+                              if (by_cluster_) {
+                                  be_patient();
+                                  return have_stopped(session, vm_);
+                              }
+                              session.show(session.change({{"do", "stop"}, {"vm", vm_}}), "");
+                              session.wait_for({{"vm", vm_}}, {"stopped"});
+                              return 0;
+                          });
         stop->add_flag("--by-cluster", by_cluster_,
-                       "for the cluster's agent alone: done, too, if it does not run");
-        auto* run = verb(*vm, "run", "start it and lease for it: for the cluster's agent alone",
+                       "for the cluster's agent only: succeeds if the VM does not run");
+        auto* run = verb(*vm, "run", "starts it and leases for it; for the cluster's agent only",
                          [this](Session& session) {
                              be_patient();
                              return have_running(session, vm_, pool_, gpus_);
                          });
         run->add_option("--pool", pool_)->required();
-        run->add_option("--gpus", gpus_, "so many leases")->capture_default_str();
-        auto* alive =
-            verb(*vm, "alive", "exit status 0 if it runs, whatever the books say and gpupoold does",
-                 [this](Session&) { return gpupool::vm_alive(run_, vm_) ? 0 : refused; });
-        alive->add_option("--run", run_, "gpupoold's folder of that name")->capture_default_str();
+        run->add_option("--gpus", gpus_, "number of leases")->capture_default_str();
+        auto* alive = verb(*vm, "alive", "exits with 0 if it runs, without asking gpupoold",
+                           [this](Session&) { return gpupool::vm_alive(run_, vm_) ? 0 : refused; });
+        alive->add_option("--run", run_, "gpupoold's --run folder")->capture_default_str();
         alive->add_option("VM", vm_)->required();
         run->add_option("VM", vm_)->required();
         add_wait(run);
@@ -473,7 +476,7 @@ private:
     }
 
     void declare_leases() {
-        auto* lease = verb(app_, "lease", "a GPU for a VM that runs", [this](Session& session) {
+        auto* lease = verb(app_, "lease", "leases GPUs for a running VM", [this](Session& session) {
             const json answer = session.change({{"do", "lease"},
                                                 {"pool", pool_},
                                                 {"vm", vm_},
@@ -492,11 +495,12 @@ private:
         });
         lease->add_option("POOL", pool_)->required();
         lease->add_option("VM", vm_)->required();
-        lease->add_option("--count", count_, "so many leases, all or none")->capture_default_str();
-        lease->add_flag("--no-queue", no_queue_, "refuse when a GPU is not free at once");
+        lease->add_option("--count", count_, "number of leases, all or none")
+            ->capture_default_str();
+        lease->add_flag("--no-queue", no_queue_, "refuse if no GPU is free");
         add_wait(lease);
         auto* give_back = quiet(
-            app_, "return", "a lease",
+            app_, "return", "ends a lease",
             [this] {
                 return json{{"do", "return"}, {"lease", lease_}};
             },
@@ -508,62 +512,65 @@ private:
     }
 
     void declare_views() {
-        auto* status = verb(app_, "status", "pools, GPUs, leases", [this](Session& session) {
-            json request{{"do", "status"}};
-            if (!pool_.empty()) {
-                request["pool"] = pool_;
-            }
-            const json answer = session.ask(request);
-            session.show(answer, gpupool::status_text(answer));
-            return 0;
-        });
+        auto* status =
+            verb(app_, "status", "shows pools, GPUs and leases", [this](Session& session) {
+                json request{{"do", "status"}};
+                if (!pool_.empty()) {
+                    request["pool"] = pool_;
+                }
+                const json answer = session.ask(request);
+                session.show(answer, gpupool::status_text(answer));
+                return 0;
+            });
         status->add_option("POOL", pool_);
-        auto* plan = verb(app_, "plan", "what would be done if a GPU failed", [this](Session& s) {
-            const json answer = s.ask({{"do", "plan"}, {"pool", pool_}});
-            s.show(answer, gpupool::plan_text(answer));
-            return 0;
-        });
+        auto* plan =
+            verb(app_, "plan", "shows what would replace each GPU that fails", [this](Session& s) {
+                const json answer = s.ask({{"do", "plan"}, {"pool", pool_}});
+                s.show(answer, gpupool::plan_text(answer));
+                return 0;
+            });
         plan->add_option("POOL", pool_)->required();
-        auto* events = verb(app_, "events", "what has happened", [this](Session& session) {
+        auto* events = verb(app_, "events", "prints the latest events", [this](Session& session) {
             follow_events(session, most_, follow_);
             return 0;
         });
-        events->add_option("--most", most_, "the last so many")->capture_default_str();
-        events->add_flag("--follow", follow_, "and those that come");
-        auto* top = verb(app_, "top", "status and what happened last, anew when something happens",
+        events->add_option("--most", most_, "number of past events")->capture_default_str();
+        events->add_flag("--follow", follow_, "and print new ones as they come");
+        auto* top = verb(app_, "top", "shows status and latest events, and follows changes",
                          [this](Session& session) { return show_top(session, screens_); });
-        top->add_option("--screens", screens_, "end after so many; 0: never")
+        top->add_option("--screens", screens_, "end after this many screens; 0: never")
             ->capture_default_str();
-        auto* capacity = verb(
-            app_, "capacity", "how many GPUs of a pool a cluster may count on", [this](Session& s) {
-                const json pool = s.ask({{"do", "status"}, {"pool", pool_}}).at("pools").at(0);
-                if (!profile_.empty() && pool.at("profile") != profile_) {
-                    throw Failure{refused, "heterogeneous: pool " + pool_ + " is of " +
-                                               pool.at("profile").get<std::string>() + ", not of " +
-                                               profile_};
-                }
-                std::cout << pool.at("capacity") << "\n";
-                return 0;
-            });
+        auto* capacity =
+            verb(app_, "capacity", "prints how many GPUs of a pool a cluster may rely on",
+                 [this](Session& s) {
+                     const json pool = s.ask({{"do", "status"}, {"pool", pool_}}).at("pools").at(0);
+                     if (!profile_.empty() && pool.at("profile") != profile_) {
+                         throw Failure{refused, "heterogeneous: pool " + pool_ + " is of " +
+                                                    pool.at("profile").get<std::string>() +
+                                                    ", not of " + profile_};
+                     }
+                     std::cout << pool.at("capacity") << "\n";
+                     return 0;
+                 });
         capacity->add_option("POOL", pool_)->required();
-        capacity->add_option("--profile", profile_, "refused if it is of another kind");
-        auto* note = quiet(app_, "note", "write into the events what happened elsewhere", [this] {
+        capacity->add_option("--profile", profile_, "refuse if the pool is of another kind");
+        auto* note = quiet(app_, "note", "adds an event that happened elsewhere", [this] {
             return json{{"do", "note"}, {"what", what_}, {"detail", reason_}};
         });
         note->add_option("WHAT", what_, "cluster-node, cluster-fencing ...")->required();
         note->add_option("DETAIL", reason_);
-        verb(app_, "map", "one HTML page of VMs, slots, GPUs", [](Session& session) {
+        verb(app_, "map", "prints an HTML page of VMs, slots and GPUs", [](Session& session) {
             const json answer = session.ask({{"do", "map"}});
             session.show(answer, answer.at("html").get<std::string>());
             return 0;
         });
-        verb(app_, "metrics", "in Prometheus's text format", [](Session& session) {
+        verb(app_, "metrics", "prints metrics in Prometheus's text format", [](Session& session) {
             const json answer = session.ask({{"do", "metrics"}});
             session.show(answer, answer.at("text").get<std::string>());
             return 0;
         });
         auto* doctor = verb(
-            app_, "doctor", "whether books, VMs and boards say the same", [this](Session& session) {
+            app_, "doctor", "checks whether books, VMs and boards agree", [this](Session& session) {
                 const json answer = session.ask({{"do", "doctor"},
                                                  {"timeout_ms", doctor_patience_ms},
                                                  {"expect", expectations(expected_)}});

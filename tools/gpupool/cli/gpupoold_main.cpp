@@ -48,23 +48,23 @@ struct Options {
 
 void declare(CLI::App& app, Options& options) {
     app.add_option("--config", options.configuration,
-                   "pools, GPUs and VMs to begin with; else /etc/gpupool.json, if there is one");
-    app.add_option("--state", options.state, "folder of the ledger, which has to last")
+                   "file of pools, GPUs and VMs; default: /etc/gpupool.json if it exists");
+    app.add_option("--state", options.state, "folder of the ledger, kept across reboots")
         ->capture_default_str();
-    app.add_option("--run", options.run, "folder of what ends with the machine: sockets, logs")
+    app.add_option("--run", options.run, "folder of sockets and logs, lost at a reboot")
         ->capture_default_str();
-    app.add_option("--socket", options.socket, "for gpupool; else RUN/socket");
+    app.add_option("--socket", options.socket, "socket for gpupool; default: RUN/socket");
     app.add_option("--driver", options.driver,
-                   "qemu: emulated boards, and QEMU's VMs; fake: files stand for both")
+                   "qemu: emulated boards and QEMU VMs; fake: files in their place")
         ->check(CLI::IsMember({"qemu", "fake"}))
         ->capture_default_str();
-    app.add_option("--metrics", options.metrics, "keep this file in Prometheus's text format");
-    app.add_option("--map", options.map, "keep this file as a page of VMs, slots and GPUs");
+    app.add_option("--metrics", options.metrics, "maintain this file in Prometheus's text format");
+    app.add_option("--map", options.map, "maintain this page of VMs, slots and GPUs");
     app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
         ->capture_default_str();
     app.add_option(
         "--die-at", options.die_at,
-        "for tests: end by SIGKILL the N-th time that a commit or a step begins or ends");
+        "for tests: SIGKILL itself the N-th time that a commit or a step begins or ends");
 }
 
 /// Counts how often the process could have ended at a bad moment, and ends it the N-th time.

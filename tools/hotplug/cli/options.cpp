@@ -134,7 +134,7 @@ void MachineOptions::add_to(CLI::App& app) {
         ->type_name(file_type);
     app.add_option("--profile", profile, "profile of the emulated GPUs")->capture_default_str();
     app.add_option("--accel", accelerator,
-                   "auto: KVM where a guest comes up with it within seconds, else TCG")
+                   "auto: KVM if a guest boots with it within seconds, else TCG")
         ->check(CLI::IsMember({"auto", "tcg", "kvm"}))
         ->capture_default_str();
     app.add_option("--append", append, "append to the guest's kernel command line");
@@ -283,9 +283,8 @@ void RunOptions::add_to(CLI::App& app) {
                    "a row hangs (hang) or fails (fail); known failures are left alone")
         ->check(CLI::IsMember({"never", "hang", "fail"}))
         ->capture_default_str();
-    app.add_option(
-           "--keep-dumps", keep_dumps,
-           "how many dumps to keep, 85 to 135 MB each; of the others, keep the list of tasks")
+    app.add_option("--keep-dumps", keep_dumps,
+                   "dumps to keep, 85 to 135 MB each; of the others only the list of tasks remains")
         ->check(CLI::Range(0, 1'000))
         ->capture_default_str();
     app.add_flag("--dry-run", dry_run, "print what would run in which guests, and boot nothing");
@@ -331,7 +330,7 @@ std::span<const ExitMeaning> exit_table() {
          "the harness could not do what was asked; one line on standard error says why"},
         {exit_out_of_time, "--run-timeout ended the run, and nothing had failed until then"},
         {exit_no_bisection,
-         "hpctl bisect: no commit can be judged, for example for lack of the row"},
+         "hpctl bisect: no commit can be judged, for example because the row does not exist"},
         {exit_interrupted, "Ctrl-C or SIGTERM ended it"},
     };
     return table;
