@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 
 #include "hotplug/cli/commands.h"
 #include "hotplug/report/json_report.h"
@@ -29,6 +30,19 @@ std::string name_of(const std::string& kernel) {
     return last == "build" ? path.parent_path().filename() : last;
 }
 
+/// Runs the rows on one kernel. Interrupted: none.
+std::optional<LoadedRun> run_on(const RunOptions& run, const std::string& name) {
+    fmt::print("=== {}\n", name);
+    std::fflush(stdout);
+    const auto status = run_command(run);
+    if (status && *status == exit_interrupted) {
+        return std::nullopt;
+    }
+    auto loaded = status ? load_run(run.results, name)
+                         : hp::Result<LoadedRun>(tl::unexpected(status.error()));
+    return loaded ? std::move(*loaded) : no_run(name, loaded.error().message);
+}
+
 }  // namespace
 
 hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
@@ -49,16 +63,21 @@ hp::Result<CommandStatus> matrix_command(const MatrixOptions& options) {
         run.machine.kernel = options.kernels[at];
         run.results = (results / names[at]).string();
         run.expected = "none";  // a check passed or it did not
-        fmt::print("=== {}\n", names[at]);
-        std::fflush(stdout);
-        const auto status = run_command(run);
-        if (status && *status == exit_interrupted) {
+        run.dump = "never";     // many rows hang on some kernel, and a dump of each takes minutes
+        std::optional<LoadedRun> ran;
+        if (options.resume) {
+            if (auto earlier = load_run(run.results, names[at])) {
+                ran = std::move(*earlier);
+            }
+        }
+        if (!ran) {
+            ran = run_on(run, names[at]);
+        }
+        if (!ran) {
             return exit_interrupted;
         }
-        complete = complete && status;
-        auto loaded = status ? load_run(run.results, names[at])
-                             : hp::Result<LoadedRun>(tl::unexpected(status.error()));
-        runs.push_back(loaded ? std::move(*loaded) : no_run(names[at], loaded.error().message));
+        complete = complete && !ran->rows.empty();
+        runs.push_back(std::move(*ran));
         matrix.add(runs.back());
         // After each kernel: there may be hours between them.
         const std::pair<const char*, std::string> files[] = {

@@ -178,6 +178,11 @@ hp::Result<std::vector<Row>> select_rows(const ScenarioCatalogue& catalogue,
     if (rows->empty() && !wanted.empty()) {
         return hp::fail("--exclude leaves no row to run");
     }
+    if (options.watch_s) {
+        for (Row& row : *rows) {
+            row.watch = std::chrono::seconds(*options.watch_s);
+        }
+    }
     return repeat_rows(std::move(*rows), options.repeat, options.seed);
 }
 

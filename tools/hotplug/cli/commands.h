@@ -74,6 +74,7 @@ struct CompareOptions {
 struct MatrixOptions {
     RunOptions run;  ///< its kernel and list of known failures are not asked for
     std::vector<std::string> kernels;
+    bool resume = false;  ///< a kernel whose rows have run already is not run again
 };
 
 struct ReplayOptions {

@@ -248,6 +248,10 @@ void RunOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
         ->check(CLI::Range(1, 1'000'000));
+    app.add_option("--watch", watch_s,
+                   "seconds that a removal which misses its limit is watched at most, to tell how "
+                   "late it is; default: what the row says")
+        ->check(CLI::Range(1, 10'000));
     app.add_option("--repeat", repeat, "tries of each row; the reports say how many failed")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
@@ -307,6 +311,9 @@ std::vector<std::string> RunOptions::arguments() const {
     all.insert(all.end(), {"--seed", std::to_string(seed)});
     if (cycles) {
         all.insert(all.end(), {"--cycles", std::to_string(*cycles)});
+    }
+    if (watch_s) {
+        all.insert(all.end(), {"--watch", std::to_string(*watch_s)});
     }
     if (fail_on_skip) {
         all.push_back("--fail-on-skip");

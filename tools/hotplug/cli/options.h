@@ -80,6 +80,7 @@ struct RunOptions {
     std::string results = "results";
     uint64_t seed = 0;
     std::optional<unsigned> cycles;
+    std::optional<unsigned> watch_s;  ///< none: what each row has
     unsigned repeat = 1;
     unsigned run_timeout_s = 0;  ///< 0: none
     std::string ktap;            ///< a file, or "-": standard output, as rows end

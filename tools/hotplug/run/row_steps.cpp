@@ -159,7 +159,8 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
         return tl::unexpected(before.error());
     }
     state_.before_loss = std::move(*before);
-    const auto longest = std::max(state_.limits.watch, state_.limits.removal);
+    const auto longest =
+        std::max(state_.row.watch.value_or(state_.limits.watch), state_.limits.removal);
     if (wants(Check::removed)) {
         // The row fails from here on, and how late the removal is may take a minute to find out.
         options.when_overdue = [&, longest] {

@@ -1204,6 +1204,13 @@ TEST_F(RunnerTest, RemovalIsWatchedForLongerThanItsLimit) {
     RowRun(bed, row, progress_, history).run();
     EXPECT_EQ(bed.overdue, scenario_.limits.removal);
     EXPECT_GT(bed.watched, std::chrono::minutes(4));
+    Row in_haste = row;
+    in_haste.watch = std::chrono::seconds(15);
+    RowRun(bed, in_haste, progress_, history).run();
+    EXPECT_LE(bed.watched, std::chrono::seconds(15));
+    in_haste.watch = std::chrono::seconds(1);
+    RowRun(bed, in_haste, progress_, history).run();
+    EXPECT_GT(bed.watched, std::chrono::seconds(9)) << "its limit is 10 s";
 }
 
 TEST_F(RunnerTest, RemovalThatIsOverdueIsToldAtOnce) {

@@ -3,6 +3,7 @@
 // Thread: values.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <optional>
 #include <random>
@@ -22,8 +23,9 @@ struct Row {
     unsigned cycle = 0;                // from 1; 0: not repeated
     uint64_t seed = 0;                 // of what the scenario leaves open
     bool last_cycle = false;
-    uint64_t access = 0;   // LossOptions::access of a loss at_access
-    unsigned attempt = 0;  // from 1; 0: tried once
+    uint64_t access = 0;                               // LossOptions::access of a loss at_access
+    unsigned attempt = 0;                              // from 1; 0: tried once
+    std::optional<std::chrono::milliseconds> watch{};  // in place of the scenario's Limits::watch
 
     /// "surprise/busy", "cycles/7", "sweep/probe@345", and of one that is tried more than once
     /// "surprise/busy~2".
