@@ -15,8 +15,9 @@ int main(int argc, char** argv) {
     gpuemu::TracePrinter::Options options;
     CLI::App app("Prints the access trace of an emulated GPU", "amdgpu-emu-trace");
     app.add_option("file", path, "the trace")->required();
-    app.add_flag("--summary", options.summary, "sums by kind and the busiest registers");
-    app.add_flag("--after-loss", options.after_loss, "only while the device was gone");
+    app.add_flag("--summary", options.summary, "print sums by kind and the busiest registers");
+    app.add_flag("--after-loss", options.after_loss,
+                 "print only accesses while the device was gone");
     app.add_flag("--json", options.json, "JSON lines");
     try {
         app.parse(argc, argv);
