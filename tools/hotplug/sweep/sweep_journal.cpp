@@ -4,20 +4,8 @@
 // Thread: one at a time.
 #include "hotplug/sweep/sweep_journal.h"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <sstream>
-
-#include "lib/fd.h"
 
 namespace hotplug {
 
@@ -26,27 +14,9 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-json to_json(const SweepIdentity& identity) {
-    return {{"kernel", identity.kernel},
-            {"profile", identity.profile},
-            {"cpus", identity.cpus},
-            {"seed", identity.seed},
-            {"points", identity.points}};
-}
-
-SweepIdentity read_identity(const json& value) {
-    return {.kernel = value.at("kernel").get<std::string>(),
-            .profile = value.at("profile").get<std::string>(),
-            .cpus = value.at("cpus").get<unsigned>(),
-            .seed = value.at("seed").get<uint64_t>(),
-            .points = value.at("points").get<uint64_t>()};
-}
+constexpr JournalKind sweep_kind = {"sweep", "points"};
 
 json to_json(const SweepPoint& point) {
-    json failures = json::array();
-    for (const Finding& failure : point.failures) {
-        failures.push_back({{"title", failure.title}, {"stack", failure.stack}});
-    }
     return {{"phase", point.phase},
             {"access", point.access},
             {"accesses", point.accesses},
@@ -55,7 +25,7 @@ json to_json(const SweepPoint& point) {
             {"cpu_digest", point.cpu_digest},
             {"late", point.late ? json(*point.late) : json(nullptr)},
             {"passed", point.passed},
-            {"failures", failures},
+            {"failures", to_json(point.failures)},
             {"seconds", point.seconds}};
 }
 
@@ -72,25 +42,8 @@ SweepPoint read_point(const json& value) {
     }
     value.at("passed").get_to(point.passed);
     value.at("seconds").get_to(point.seconds);
-    for (const json& failure : value.at("failures")) {
-        point.failures.push_back({failure.at("title").get<std::string>(),
-                                  failure.at("stack").get<std::vector<std::string>>()});
-    }
+    point.failures = read_failures(value.at("failures"));
     return point;
-}
-
-std::string one_line(const json& value) {
-    return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
-hp::Result<std::string> read_lines(const fs::path& file) {
-    std::ifstream in(file);
-    std::ostringstream text;
-    text << in.rdbuf();
-    if (!in) {
-        return hp::fail(fmt::format("{}: cannot read the results of a sweep", file.string()));
-    }
-    return text.str();
 }
 
 }  // namespace
@@ -114,32 +67,16 @@ SweepPoint point_of(const RowResult& row, const std::string& phase, uint64_t acc
     return point;
 }
 
-hp::Result<SweepJournal> SweepJournal::open(const fs::path& file, const SweepIdentity& identity,
+hp::Result<SweepJournal> SweepJournal::open(const fs::path& file, const JournalIdentity& identity,
                                             const std::vector<std::string>& command) {
     SweepJournal journal;
-    std::error_code error;
-    if (fs::exists(file, error) && fs::file_size(file, error) != 0) {
-        if (auto loaded = journal.load(file); !loaded) {
-            return tl::unexpected(loaded.error());
-        }
-        if (!(journal.identity_ == identity)) {
-            return hp::fail(fmt::format(
-                "{} is of another sweep ({}) than this ({}): choose another folder by --results",
-                file.string(), one_line(to_json(journal.identity_)), one_line(to_json(identity))));
-        }
-        journal.command_ = command;
-        journal.left_out_.clear();
-        journal.file_ = file;
-        return journal;
-    }
-    journal.identity_ = identity;
-    journal.command_ = command;
-    journal.file_ = file;
-    json header = {{"sweep", to_json(identity)}, {"command", command}};
-    if (auto written = journal.write(one_line(header)); !written) {
-        return tl::unexpected(written.error());
-    }
-    return journal;
+    return JournalFile::open(sweep_kind, file, identity, command,
+                             [&](const json& line) { journal.take(line); })
+        .map([&](JournalFile opened) {
+            journal.file_ = std::move(opened);
+            journal.left_out_.clear();
+            return std::move(journal);
+        });
 }
 
 hp::Result<SweepJournal> SweepJournal::merge(std::span<const fs::path> files) {
@@ -147,19 +84,19 @@ hp::Result<SweepJournal> SweepJournal::merge(std::span<const fs::path> files) {
     bool first = true;
     for (const fs::path& file : files) {
         SweepJournal journal;
-        if (auto loaded = journal.load(file); !loaded) {
-            return tl::unexpected(loaded.error());
+        auto read =
+            JournalFile::read(sweep_kind, file, [&](const json& line) { journal.take(line); });
+        if (!read) {
+            return tl::unexpected(read.error());
         }
+        journal.file_ = std::move(*read);
         if (first) {
             merged = std::move(journal);
             first = false;
             continue;
         }
-        if (!(journal.identity_ == merged.identity_)) {
-            return hp::fail(
-                fmt::format("{} is of another sweep ({}) than {} ({}): they do not add up",
-                            file.string(), one_line(to_json(journal.identity_)),
-                            files.front().string(), one_line(to_json(merged.identity_))));
+        if (auto one = journal.file_.adds_up_with(merged.file_); !one) {
+            return tl::unexpected(one.error());
         }
         for (const auto& [phase, accesses] : journal.counts_) {
             uint64_t& most = merged.counts_[phase];
@@ -173,69 +110,14 @@ hp::Result<SweepJournal> SweepJournal::merge(std::span<const fs::path> files) {
     return merged;
 }
 
-hp::Result<void> SweepJournal::load(const fs::path& file) {
-    auto read = read_lines(file);
-    if (!read) {
-        return tl::unexpected(read.error());
+void SweepJournal::take(const json& line) {
+    if (line.contains("count")) {
+        line.at("accesses").get_to(counts_[line.at("count").get<std::string>()]);
+    } else if (line.contains("left_out")) {
+        line.at("reason").get_to(left_out_[line.at("left_out").get<std::string>()]);
+    } else {
+        take(read_point(line.at("point")));
     }
-    std::string& text = *read;
-    if (const size_t end = text.rfind('\n') + 1; end != text.size()) {
-        // The harness was killed while it wrote.
-        text.resize(end);
-        std::error_code error;
-        fs::resize_file(file, end, error);
-        if (error) {
-            return hp::fail(fmt::format("{}: {}", file.string(), error.message()));
-        }
-    }
-    std::istringstream lines(text);
-    size_t number = 0;
-    for (std::string line; std::getline(lines, line);) {
-        ++number;
-        try {
-            const json value = json::parse(line);
-            if (number == 1) {
-                identity_ = read_identity(value.at("sweep"));
-                value.at("command").get_to(command_);
-            } else if (value.contains("count")) {
-                value.at("accesses").get_to(counts_[value.at("count").get<std::string>()]);
-            } else if (value.contains("left_out")) {
-                value.at("reason").get_to(left_out_[value.at("left_out").get<std::string>()]);
-            } else {
-                take(read_point(value.at("point")));
-            }
-        } catch (const json::exception& error) {
-            return hp::fail(fmt::format("{}:{}: not a line of a sweep's results: {}", file.string(),
-                                        number, error.what()));
-        }
-    }
-    if (number == 0) {
-        return hp::fail(fmt::format("{}: it is empty", file.string()));
-    }
-    return {};
-}
-
-/// On the disk when it returns: what is known of a kernel that takes the machine down with it
-/// counts.
-hp::Result<void> SweepJournal::write(const std::string& line) const {
-    const auto failed = [&](const char* what) {
-        return hp::fail(
-            fmt::format("{}: cannot {}: {}", file_.string(), what, std::strerror(errno)));
-    };
-    const hp::Fd out(::open(file_.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC,
-                            S_IRUSR | S_IWUSR | S_IRGRP | S_IROTH));
-    if (!out) {
-        return failed("open");
-    }
-    const std::string text = line + '\n';
-    for (size_t done = 0; done < text.size();) {
-        const ssize_t n = ::write(out.get(), text.data() + done, text.size() - done);
-        if (n < 0 && errno != EINTR) {
-            return failed("write");
-        }
-        done += n > 0 ? static_cast<size_t>(n) : 0;
-    }
-    return ::fsync(out.get()) == 0 ? hp::Result<void>() : failed("write");
 }
 
 void SweepJournal::take(SweepPoint point) {
@@ -245,16 +127,16 @@ void SweepJournal::take(SweepPoint point) {
 
 hp::Result<void> SweepJournal::add_count(const std::string& phase, uint64_t accesses) {
     counts_[phase] = accesses;
-    return write(one_line({{"count", phase}, {"accesses", accesses}}));
+    return file_.append({{"count", phase}, {"accesses", accesses}});
 }
 
 hp::Result<void> SweepJournal::add_left_out(const std::string& phase, const std::string& reason) {
     left_out_[phase] = reason;
-    return write(one_line({{"left_out", phase}, {"reason", reason}}));
+    return file_.append({{"left_out", phase}, {"reason", reason}});
 }
 
 hp::Result<void> SweepJournal::add(SweepPoint point) {
-    auto written = write(one_line({{"point", to_json(point)}}));
+    auto written = file_.append({{"point", to_json(point)}});
     take(std::move(point));
     return written;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <span>
@@ -15,20 +16,10 @@
 
 #include "hotplug/judge/findings.h"
 #include "hotplug/judge/verdict.h"
+#include "hotplug/sweep/journal_file.h"
 #include "lib/result.h"
 
 namespace hotplug {
-
-/// What has to be the same for results to be added up.
-struct SweepIdentity {
-    std::string kernel;  ///< its content: kernel_identity()
-    std::string profile;
-    unsigned cpus = 0;
-    uint64_t seed = 0;
-    uint64_t points = 0;  ///< wanted for each phase; 0: all
-
-    bool operator==(const SweepIdentity&) const = default;
-};
 
 /// One removal.
 struct SweepPoint {
@@ -54,14 +45,14 @@ public:
     /// Reads what is there and goes on writing behind it; phases that were left out are tried
     /// again. Fails when it is of another sweep. A last line that was cut off is dropped.
     static hp::Result<SweepJournal> open(const std::filesystem::path& file,
-                                         const SweepIdentity& identity,
+                                         const JournalIdentity& identity,
                                          const std::vector<std::string>& command);
     /// Only for reading: all files as one. Fails when they are not of one sweep.
     static hp::Result<SweepJournal> merge(std::span<const std::filesystem::path> files);
 
-    const SweepIdentity& identity() const { return identity_; }
+    const JournalIdentity& identity() const { return file_.identity(); }
     /// Arguments of hpctl that a replay needs.
-    const std::vector<std::string>& command() const { return command_; }
+    const std::vector<std::string>& command() const { return file_.command(); }
     /// How many accesses each phase makes.
     const std::map<std::string, uint64_t>& counts() const { return counts_; }
     /// Phases that were not swept, and why.
@@ -77,13 +68,10 @@ public:
 
 private:
     SweepJournal() = default;
-    hp::Result<void> load(const std::filesystem::path& file);
-    hp::Result<void> write(const std::string& line) const;
+    void take(const nlohmann::ordered_json& line);
     void take(SweepPoint point);
 
-    std::filesystem::path file_;  // empty: read only
-    SweepIdentity identity_;
-    std::vector<std::string> command_;
+    JournalFile file_;
     std::map<std::string, uint64_t> counts_;
     std::map<std::string, std::string> left_out_;
     std::vector<SweepPoint> points_;

@@ -44,7 +44,7 @@ protected:
     }
 
     hp::TempTree tree_;
-    SweepIdentity identity_ = {"key", "mi300x", 2, 1, 100};
+    JournalIdentity identity_ = {"key", "mi300x", 2, 1, 100};
 };
 
 TEST_F(SweepJournalTest, GoesOnWhereItWasBrokenOff) {

@@ -57,7 +57,7 @@ std::string format_phases(const SweepJournal& journal) {
         text += fmt::format(
             "{:<20}{:>10}{:>8}{:>8}{:>10}{:>8}{:>8}\n", phase,
             accesses == 0 ? "-" : std::to_string(accesses),
-            accesses == 0 ? "-" : std::to_string(point_count(accesses, journal.identity().points)),
+            accesses == 0 ? "-" : std::to_string(point_count(accesses, journal.identity().amount)),
             tried, percent(tried, accesses), sum.failed.size(),
             sum.late ? std::to_string(*sum.late) : "-");
     }

@@ -35,9 +35,9 @@ void SweepRows::plan_phase(Phase& phase) {
     if (count == journal_.counts().end()) {
         return;
     }
-    const SweepIdentity& identity = journal_.identity();
+    const JournalIdentity& identity = journal_.identity();
     const auto points =
-        plan_points(name, count->second, identity.points, identity.seed, plan_.shard);
+        plan_points(name, count->second, identity.amount, identity.seed, plan_.shard);
     phase.planned = points.size();
     phase.planned_yet = true;
     for (auto point = points.rbegin(); point != points.rend(); ++point) {
@@ -51,7 +51,7 @@ size_t SweepRows::size() const {
     size_t rows = 0;
     for (const Phase& phase : phases_) {
         if (!left_out(phase)) {
-            rows += phase.planned_yet ? phase.pending.size() : 1 + journal_.identity().points;
+            rows += phase.planned_yet ? phase.pending.size() : 1 + journal_.identity().amount;
         }
     }
     return rows;

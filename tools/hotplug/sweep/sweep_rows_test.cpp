@@ -41,7 +41,7 @@ protected:
     hp::TempTree tree_;
     Scenario scenario_;
     SweepPlan plan_;
-    SweepIdentity identity_ = {"key", "mi300x", 2, 1, 4};
+    JournalIdentity identity_ = {"key", "mi300x", 2, 1, 4};
 };
 
 TEST_F(SweepRowsTest, CountsEachPhaseAndThenTriesThemInTurns) {
