@@ -106,6 +106,9 @@ DeviceStatus Board::device_status() const {
         status.unknown_registers = gpu_->registers().unknown_reads().size();
         status.engines = gpu_->describe();
         status.mutations = gpu_->mutations();
+        for (std::size_t i = 0; i < surface_count; ++i) {
+            status.lied_about[i] = gpu_->lied_about(Surface{static_cast<uint8_t>(i)});
+        }
     }
     if (hive_) {
         status.hive = hive_->status();

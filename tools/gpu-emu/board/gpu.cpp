@@ -596,6 +596,10 @@ uint64_t Gpu::mutations() const {
     return impl_->mutator.mutations();
 }
 
+Places Gpu::lied_about(Surface surface) const {
+    return impl_->mutator.places(surface);
+}
+
 void Gpu::set_mutation_witness(Mutator::Witness witness) {
     impl_->mutator.set_witness(std::move(witness));
 }

@@ -74,6 +74,7 @@ public:
     /// Honest again: before a cold reset, which puts the tables right.
     void make_honest();
     uint64_t mutations() const;
+    Places lied_about(Surface surface) const;
     void set_mutation_witness(Mutator::Witness witness);
     /// Called when the driver has asked for a reset of all of the GPU (mode 1, or a function level
     /// reset), and when all state is gone by it.

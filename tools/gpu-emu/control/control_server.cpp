@@ -352,6 +352,12 @@ ControlServer::Answer ControlServer::status() const {
         {"engines", device.engines},
         {"mutations", device.mutations},
     };
+    for (size_t i = 0; i < surface_count; ++i) {
+        if (const Places& places = device.lied_about[i]; places.asked != 0) {
+            answer["lies"][surface_name(Surface{static_cast<uint8_t>(i)})] = {
+                {"asked", places.asked}, {"told", places.told}};
+        }
+    }
     if (device.hive) {
         answer["hive"] = peer_object(*device.hive);
     }

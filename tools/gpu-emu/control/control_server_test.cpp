@@ -45,6 +45,7 @@ public:
         return {.unknown_registers = 7,
                 .engines = "none",
                 .mutations = 3,
+                .lied_about = lied_about,
                 .hive = {},
                 .pcie_switch = behind_switch};
     }
@@ -89,6 +90,7 @@ public:
     std::vector<HostNotification> notified;
     std::vector<InterruptEntry> interrupts;
     bool gone_at_interrupt = false;
+    std::array<Places, surface_count> lied_about{};
     uint64_t hostile_seed = 0, hostile_rate = 0;
     std::vector<Surface> hostile_surfaces;
 
@@ -222,6 +224,9 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
                             {"unknown_registers", 7},
                             {"mutations", 3},
                             {"engines", "none"}}));
+    device->lied_about[static_cast<size_t>(Surface::firmware)] = {.asked = 9, .told = {4, 7}};
+    EXPECT_EQ(server->handle({{"do", "status"}})["lies"],
+              (json{{"firmware", {{"asked", 9}, {"told", {4, 7}}}}}));
     device->behind_switch =
         PeerStatus{.node = 1, .peers = {0, 2}, .traffic = {.reads = 3, .writes = 4, .absent = 5}};
     EXPECT_EQ(server->handle({{"do", "status"}})["switch"],

@@ -3,6 +3,7 @@
 // Thread: device loop only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +26,7 @@ struct DeviceStatus {
     std::size_t unknown_registers = 0;
     std::string engines;  // lines for people
     uint64_t mutations = 0;
+    std::array<Places, surface_count> lied_about{};
     std::optional<PeerStatus> hive;
     std::optional<PeerStatus> pcie_switch;
 };

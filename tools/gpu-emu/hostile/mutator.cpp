@@ -71,6 +71,7 @@ void Mutator::start(uint64_t seed, std::span<const Surface> surfaces, uint64_t r
     const auto honest = [](const Stance& stance) { return stance.rate == 0; };
     if (rate != 0 && std::ranges::all_of(stances_, honest)) {
         mutations_ = 0;
+        seen_ = {};
     }
     for (const Surface surface : surfaces) {
         stances_[static_cast<std::size_t>(surface)] = {.seed = seed, .rate = rate};
@@ -79,6 +80,11 @@ void Mutator::start(uint64_t seed, std::span<const Surface> surfaces, uint64_t r
 
 void Mutator::stop() {
     stances_ = {};
+}
+
+Places Mutator::places(Surface surface) const {
+    const Seen& seen = seen_[static_cast<std::size_t>(surface)];
+    return {seen.asked.size(), seen.told};
 }
 
 void Mutator::table(Surface surface, uint32_t where, std::span<std::byte> bytes) {
@@ -96,12 +102,18 @@ void Mutator::table(Surface surface, uint32_t where, std::span<std::byte> bytes)
 uint32_t Mutator::consider(Surface surface, uint32_t where, uint32_t value) {
     Stance& stance = stances_[static_cast<std::size_t>(surface)];
     const uint64_t place = scramble(uint64_t{where} << 8 | static_cast<uint64_t>(surface));
-    const uint64_t draw = scramble(scramble(stance.seed ^ place) + stance.turns[where]++);
+    const uint64_t turn = stance.turns[where]++;
+    const uint64_t draw = scramble(scramble(stance.seed ^ place) + turn);
+    Seen& seen = seen_[static_cast<std::size_t>(surface)];
+    if (turn == 0) {
+        seen.asked.insert(where);
+    }
     if (draw % stance.rate != 0) {
         return value;
     }
     const Mutation mutation{surface, where, value, lie(scramble(draw), value)};
     ++mutations_;
+    seen.told.insert(where);
     if (witness_) {
         witness_(mutation);
     }

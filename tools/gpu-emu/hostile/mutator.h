@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 #include <unordered_map>
@@ -57,6 +58,12 @@ struct Mutation {
     uint32_t is;
 };
 
+/// What of a surface the driver has asked for, and been lied to about.
+struct Places {
+    std::size_t asked = 0;
+    std::set<uint32_t> told{};
+};
+
 /// As a record of the trace: the surface in `flags`, `where` in `offset` (in bytes for registers,
 /// whose region it names), `is` in the low half of `value`, `was` in the high one.
 TraceRecord trace_record(const Mutation& mutation, uint64_t time_ns);
@@ -79,6 +86,9 @@ public:
     /// Lies told since the device was last honest in everything.
     uint64_t mutations() const { return mutations_; }
 
+    /// Since the device was last honest in everything.
+    Places places(Surface surface) const;
+
     /// What the driver is to see in place of `value`. `where` has to come from a bounded set: how
     /// often each was asked for is kept.
     uint32_t word(Surface surface, uint32_t where, uint32_t value) {
@@ -94,10 +104,16 @@ private:
         std::unordered_map<uint32_t, uint64_t> turns{};  // by place
     };
 
+    struct Seen {
+        std::set<uint32_t> asked{};
+        std::set<uint32_t> told{};
+    };
+
     const Stance& of(Surface surface) const { return stances_[static_cast<std::size_t>(surface)]; }
     uint32_t consider(Surface surface, uint32_t where, uint32_t value);
 
     std::array<Stance, surface_count> stances_;
+    std::array<Seen, surface_count> seen_;  // outlives stop(): it is asked for afterwards
     Witness witness_;
     uint64_t mutations_ = 0;
 };

@@ -125,6 +125,24 @@ TEST(Mutator, RateZeroMakesASurfaceHonestAndLeavesTheOthers) {
     EXPECT_EQ(mutator.mutations(), 0u);
 }
 
+TEST(Mutator, SaysWhatWasAskedForAndLiedAbout) {
+    Mutator mutator;
+    mutator.start(1, std::array{Surface::registers}, 1);
+    mutator.start(1, std::array{Surface::firmware}, 1'000'000'000);
+    mutated(mutator, Surface::registers, 25);
+    mutated(mutator, Surface::firmware, 7);
+    EXPECT_EQ(mutator.places(Surface::registers).asked, 10u);
+    EXPECT_EQ(mutator.places(Surface::registers).told,
+              (std::set<uint32_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}));
+    EXPECT_EQ(mutator.places(Surface::firmware).asked, 7u);
+    EXPECT_TRUE(mutator.places(Surface::firmware).told.empty());
+    EXPECT_EQ(mutator.places(Surface::interrupts).asked, 0u);
+    mutator.stop();
+    EXPECT_EQ(mutator.places(Surface::registers).asked, 10u) << "still to be asked for";
+    mutator.start(1, std::array{Surface::firmware}, 1);
+    EXPECT_EQ(mutator.places(Surface::registers).asked, 0u);
+}
+
 TEST(Mutator, ATableIsItsDwordsAndNoMore) {
     Mutator mutator;
     mutator.start(1, every_surface, 1);

@@ -19,6 +19,7 @@
 #include "hotplug/judge/ktap_reader.h"
 #include "hotplug/scenario/scenario.h"
 #include "hotplug/values/accesses.h"
+#include "hotplug/values/lies.h"
 #include "hotplug/values/loss_timeline.h"
 
 namespace hotplug {
@@ -105,6 +106,7 @@ struct RowResult {
     std::chrono::milliseconds duration{0};
     /// Lies that a hostile device told; nothing: none was asked to.
     std::optional<uint64_t> mutations;
+    std::map<std::string, SurfaceLies> lies{};  ///< by surface
     bool fresh_boot = false;  ///< the first row of its guest
     std::string unfit;        ///< why no other row may run on this guest; empty: one may
     std::string bundle;       ///< folder with everything about a failure; empty: none

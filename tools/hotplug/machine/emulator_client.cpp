@@ -97,7 +97,13 @@ EmulatorStatus parse_status(const json& answer) {
     status.attached = answer.at("attached").get<bool>();
     status.attachments = answer.at("attachments").get<uint64_t>();
     status.unknown_registers = answer.at("unknown_registers").get<uint64_t>();
-    status.mutations = answer.at("mutations").get<uint64_t>();
+    status.lies.count = answer.at("mutations").get<uint64_t>();
+    if (const auto lies = answer.find("lies"); lies != answer.end()) {
+        for (const auto& [surface, places] : lies->items()) {
+            status.lies.surfaces[surface] = {places.at("asked").get<uint64_t>(),
+                                             places.at("told").get<std::set<uint32_t>>()};
+        }
+    }
     status.engines = answer.at("engines").get<std::string>();
     return status;
 }

@@ -17,6 +17,7 @@
 #include "hotplug/base/deadline.h"
 #include "hotplug/base/json_conversation.h"
 #include "hotplug/values/accesses.h"
+#include "hotplug/values/lies.h"
 #include "lib/result.h"
 
 namespace hotplug {
@@ -27,7 +28,7 @@ struct EmulatorStatus {
     bool attached = false;
     uint64_t attachments = 0;
     uint64_t unknown_registers = 0;
-    uint64_t mutations = 0;
+    Lies lies;
     std::string engines;
 };
 

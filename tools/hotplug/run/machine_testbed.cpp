@@ -141,9 +141,9 @@ hp::Result<nlohmann::json> MachineTestbed::emulate(size_t slot, const nlohmann::
     return gpu.emulator().request(request.at("do").get<std::string>(), request);
 }
 
-hp::Result<uint64_t> MachineTestbed::mutations(size_t slot) {
+hp::Result<Lies> MachineTestbed::lies(size_t slot) {
     return machine_->slot(slot).emulator().status().map(
-        [](const EmulatorStatus& status) { return status.mutations; });
+        [](const EmulatorStatus& status) { return status.lies; });
 }
 
 hp::Result<AbsentAccesses> MachineTestbed::absent_accesses(size_t slot) {

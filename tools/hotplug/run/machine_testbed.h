@@ -28,7 +28,7 @@ public:
     hp::Result<ReplugTimeline> recover(size_t slot, Loss loss, const Replacement& replacement,
                                        Deadline deadline) override;
     hp::Result<nlohmann::json> emulate(size_t slot, const nlohmann::json& request) override;
-    hp::Result<uint64_t> mutations(size_t slot) override;
+    hp::Result<Lies> lies(size_t slot) override;
     hp::Result<AbsentAccesses> absent_accesses(size_t slot) override;
     hp::Result<std::vector<StrayDma>> stray_dma() override;
     hp::Result<JobId> spawn(const std::string& name, const std::vector<std::string>& argv) override;

@@ -127,8 +127,11 @@ hp::Result<void> RowObserver::accesses() {
 
 void RowObserver::mutations() {
     for (const size_t slot : state_.hostile) {
-        if (const auto told = state_.bed.mutations(slot)) {
-            state_.result.mutations = state_.result.mutations.value_or(0) + *told;
+        if (const auto told = state_.bed.lies(slot)) {
+            state_.result.mutations = state_.result.mutations.value_or(0) + told->count;
+            for (const auto& [surface, lies] : told->surfaces) {
+                state_.result.lies[surface].add(lies);
+            }
         } else {
             state_.mark_unfit(told.error().message);
         }

@@ -251,7 +251,9 @@ public:
         const auto reads = static_cast<unsigned>(3 * requests.size());
         return nlohmann::json{{"state", "present"}, {"hive", {{"reads", reads}, {"peers", {1U}}}}};
     }
-    hp::Result<uint64_t> mutations(size_t slot) override { return 10 + slot; }
+    hp::Result<Lies> lies(size_t slot) override {
+        return Lies{10 + slot, {{"registers", {.asked = 30, .told = {5, 7}}}}};
+    }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
         AbsentAccesses accesses;
         accesses.black_hole = flaws_.accesses;
@@ -1272,6 +1274,7 @@ TEST_F(RunnerTest, HostileDeviceCostsTheGuestUnlessAnotherIsPutInItsPlace) {
     const RowResult replaced = run();
     EXPECT_EQ(replaced.unfit, "");
     EXPECT_EQ(replaced.mutations, 10U);
+    EXPECT_EQ(replaced.lies.at("registers"), (SurfaceLies{.asked = 30, .told = {5, 7}}));
     scenario_.steps = {lie, LoseStep{Loss::driver_unbind}, RecoverStep{}};
     EXPECT_EQ(run().unfit, "an emulator was told to misbehave") << "it is the same board";
     scenario_.steps = {EmulateStep{lie.request, Role::bystander}, LoseStep{Loss::surprise},

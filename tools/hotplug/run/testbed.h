@@ -17,6 +17,7 @@
 #include "hotplug/machine/memory_dump.h"
 #include "hotplug/run/guest_facts.h"
 #include "hotplug/values/accesses.h"
+#include "hotplug/values/lies.h"
 #include "hotplug/values/loss_options.h"
 #include "hotplug/values/loss_timeline.h"
 #include "hotplug/values/replacement.h"
@@ -48,7 +49,7 @@ public:
     /// A request to the emulator of the GPU in `slot`.
     virtual hp::Result<nlohmann::json> emulate(size_t slot, const nlohmann::json& request) = 0;
     /// Lies that the GPU in `slot` has told since it was made hostile.
-    virtual hp::Result<uint64_t> mutations(size_t slot) = 0;
+    virtual hp::Result<Lies> lies(size_t slot) = 0;
     virtual hp::Result<AbsentAccesses> absent_accesses(size_t slot) = 0;
     /// By slot.
     virtual hp::Result<std::vector<StrayDma>> stray_dma() = 0;
