@@ -104,6 +104,7 @@ DeviceStatus Board::device_status() const {
     DeviceStatus status;
     if (gpu_) {
         status.unknown_registers = gpu_->registers().unknown_reads().size();
+        status.read_only_writes = gpu_->registers().read_only_writes().size();
         status.engines = gpu_->describe();
         status.mutations = gpu_->mutations();
         for (std::size_t i = 0; i < surface_count; ++i) {

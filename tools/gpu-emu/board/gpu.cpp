@@ -11,6 +11,7 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 #include "gpu-emu/board/engines.h"
@@ -64,6 +65,17 @@ std::vector<VmHubRegisters> all_mm_hubs(const Profile& profile) {
         hubs.push_back(walk_registers(mm_hub_layout(profile, aid)));
     }
     return hubs;
+}
+
+/// Who wrote what cannot be written, for people: the first ones.
+std::string read_only_writes(const Profile& profile, const RegisterFile& registers) {
+    constexpr std::size_t most = 8;
+    std::string line;
+    for (const auto& [address, times] : registers.read_only_writes() | std::views::take(most)) {
+        line += fmt::format(" {:#x} {} ({})", address,
+                            Gpu::register_name(profile, static_cast<uint32_t>(address / 4)), times);
+    }
+    return line.empty() ? line : "read-only registers written:" + line + "\n";
 }
 
 void fill_with_ones(std::span<std::byte> out) {
@@ -175,13 +187,13 @@ Gpu::Impl::Impl(const Profile& profile_in, Options options_in, EngineKicker& kic
                return engines.load_vcn_sram(instance, pairs);
            }}),
       blocks{&nbio, &ih, smu.get(), &psp} {
-    registers.on_read(smu->answer_register(), 1, [this](uint32_t dword) {
-        const uint32_t answer = registers.raw(dword);
-        if (awaits_reset && answer != 0) {
-            pending_reset = ResetKind::mode1;
-        }
-        return answer;
-    });
+    registers.declare(smu->answer_register(), 1, {.read = [this](uint32_t dword) {
+                          const uint32_t answer = registers.raw(dword);
+                          if (awaits_reset && answer != 0) {
+                              pending_reset = ResetKind::mode1;
+                          }
+                          return answer;
+                      }});
     vm.set_tlb_use(options.tlb);
     vm.set_tlb_before_context(profile.opposites.has(Opposite::tlb_before_context));
     make_blocks_of_dies();
@@ -643,10 +655,11 @@ std::string Gpu::describe() const {
     return fmt::format(
         "IH: {} delivered, {} lost\nPSP: sOS {}, {} commands\nSMU: {} messages\n"
         "VM: {} faults, {} walks, {} stale translations used\ndoorbells without owner: {}, "
-        "stopped: {}\n{}",
+        "stopped: {}\n{}{}",
         gpu.ih.delivered(), gpu.ih.lost(), gpu.psp.sos_alive() ? "alive" : "not alive",
         gpu.psp.commands(), gpu.smu->messages(), gpu.vm.fault_count(), gpu.vm.walks(),
-        gpu.vm.stale_uses(), gpu.unowned_doorbells, gpu.stopped_doorbells, gpu.engines.describe());
+        gpu.vm.stale_uses(), gpu.unowned_doorbells, gpu.stopped_doorbells,
+        read_only_writes(gpu.profile, gpu.registers), gpu.engines.describe());
 }
 
 }  // namespace gpuemu

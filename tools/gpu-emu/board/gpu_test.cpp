@@ -174,6 +174,17 @@ TEST_F(GpuTest, RegisterAccessesOfAllWidths) {
     EXPECT_EQ(get<uint64_t>(Region::bar5, offset), 0x8877'66bb'cc33'aa11u);
 }
 
+TEST_F(GpuTest, SaysWhichReadOnlyRegistersWereWritten) {
+    EXPECT_EQ(gpu.describe().find("read-only"), std::string::npos);
+    set(mmRCC_CONFIG_MEMSIZE, 1);
+    set(mmRCC_CONFIG_MEMSIZE, 2);
+    EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+    EXPECT_NE(gpu.describe().find("read-only registers written: 0x378c "
+                                  "regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE (2)\n"),
+              std::string::npos)
+        << gpu.describe();
+}
+
 TEST_F(GpuTest, WhatIsNotThereReadsAsOnes) {
     EXPECT_EQ(get(Region::bar5, 2 * mib), ~0u);
     EXPECT_EQ(get(Region::bar5, 2 * mib - 2), ~0u);

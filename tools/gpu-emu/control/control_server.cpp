@@ -349,6 +349,7 @@ ControlServer::Answer ControlServer::status() const {
         {"attached", gate.attached()},
         {"attachments", gate.attachments()},
         {"unknown_registers", device.unknown_registers},
+        {"read_only_writes", device.read_only_writes},
         {"engines", device.engines},
         {"mutations", device.mutations},
     };

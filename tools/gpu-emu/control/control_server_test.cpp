@@ -43,6 +43,7 @@ public:
     std::string register_name(uint32_t dword) const override { return dword == 2 ? "regTOY" : ""; }
     DeviceStatus device_status() const override {
         return {.unknown_registers = 7,
+                .read_only_writes = 2,
                 .engines = "none",
                 .mutations = 3,
                 .lied_about = lied_about,
@@ -222,6 +223,7 @@ TEST_F(ControlServerTest, StatusTellsWhatTheDeviceIsAndDoes) {
                             {"attached", true},
                             {"attachments", 1},
                             {"unknown_registers", 7},
+                            {"read_only_writes", 2},
                             {"mutations", 3},
                             {"engines", "none"}}));
     device->lied_about[static_cast<size_t>(Surface::firmware)] = {.asked = 9, .told = {4, 7}};

@@ -24,7 +24,8 @@ namespace gpuemu {
 /// What `status` says of a device beside its gate.
 struct DeviceStatus {
     std::size_t unknown_registers = 0;
-    std::string engines;  // lines for people
+    std::size_t read_only_writes = 0;  // registers written although they are read-only
+    std::string engines;               // lines for people
     uint64_t mutations = 0;
     std::array<Places, surface_count> lied_about{};
     std::optional<PeerStatus> hive;

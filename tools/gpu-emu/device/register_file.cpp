@@ -1,56 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: storage, handler dispatch and the unknown-access count of RegisterFile.
+// Purpose: storage, declared registers and what RegisterFile notes.
 // Thread: device loop only.
 #include "gpu-emu/device/register_file.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 namespace gpuemu {
-namespace {
-
-template <typename Handler>
-uint16_t add_handler(std::vector<Handler>& handlers, Handler handler) {
-    handlers.push_back(std::move(handler));
-    if (handlers.size() > std::numeric_limits<uint16_t>::max()) {
-        throw std::logic_error("too many register handlers");
-    }
-    return static_cast<uint16_t>(handlers.size());
-}
-
-void claim(std::vector<uint16_t>& slots, uint32_t first, uint32_t count, uint16_t slot) {
-    if (first > slots.size() || count > slots.size() - first) {
-        throw std::logic_error("register claim beyond the window: dword " + std::to_string(first));
-    }
-    for (uint32_t dword = first; dword < first + count; ++dword) {
-        if (slots[dword] != 0) {
-            throw std::logic_error("register claimed twice: dword " + std::to_string(dword));
-        }
-        slots[dword] = slot;
-    }
-}
-
-}  // namespace
-
 RegisterFile::RegisterFile(uint64_t window_bytes)
     : window_dwords_(window_bytes / 4),
       storage_(window_dwords_),
       known_(window_dwords_),
-      read_slot_(window_dwords_),
-      write_slot_(window_dwords_) {}
+      slot_(window_dwords_),
+      declared_(1) {}
 
 uint32_t RegisterFile::read(uint32_t dword) {
     if (dword >= window_dwords_) {
         return read_far(uint64_t{dword} * 4);
     }
-    if (const uint16_t slot = read_slot_[dword]; slot != 0) {
-        return read_handlers_[slot - 1](dword);
+    if (const uint16_t slot = slot_[dword]; slot != 0 && declared_[slot].read) {
+        return declared_[slot].read(dword);
     }
     if (!known_[dword]) {
-        note_unknown(uint64_t{dword} * 4);
+        note(unknown_reads_, uint64_t{dword} * 4);
     }
     return storage_[dword];
 }
@@ -60,9 +37,15 @@ void RegisterFile::write(uint32_t dword, uint32_t value) {
         write_far(uint64_t{dword} * 4, value);
         return;
     }
-    raw(dword) = value;
-    if (const uint16_t slot = write_slot_[dword]; slot != 0) {
-        write_handlers_[slot - 1](dword, value);
+    const Register& declared = declared_[slot_[dword]];
+    if (declared.type.is_read_only()) {
+        note(read_only_writes_, uint64_t{dword} * 4);
+        return;
+    }
+    uint32_t& stored = raw(dword);
+    stored = declared.type.after(stored, value);
+    if (declared.written) {
+        declared.written(dword, value);
     }
 }
 
@@ -86,16 +69,15 @@ uint32_t RegisterFile::read_far(uint64_t address) {
     if (const auto found = far_.find(address); found != far_.end()) {
         return found->second;
     }
-    note_unknown(address);
+    note(unknown_reads_, address);
     return 0;
 }
 
-void RegisterFile::note_unknown(uint64_t address) {
-    const auto found = unknown_reads_.find(address);
-    if (found != unknown_reads_.end()) {
+void RegisterFile::note(Noted& noted, uint64_t address) {
+    if (const auto found = noted.find(address); found != noted.end()) {
         ++found->second;
-    } else if (unknown_reads_.size() < most_unknown_reads) {
-        unknown_reads_.emplace(address, 1);
+    } else if (noted.size() < most_noted) {
+        noted.emplace(address, 1);
     }
 }
 
@@ -120,12 +102,21 @@ void RegisterFile::preset_far(uint64_t address, uint32_t value) {
     }
 }
 
-void RegisterFile::on_read(uint32_t first, uint32_t count, ReadHandler handler) {
-    claim(read_slot_, first, count, add_handler(read_handlers_, std::move(handler)));
-}
-
-void RegisterFile::on_write(uint32_t first, uint32_t count, WriteHandler handler) {
-    claim(write_slot_, first, count, add_handler(write_handlers_, std::move(handler)));
+void RegisterFile::declare(uint32_t first, uint32_t count, Register what) {
+    if (first > window_dwords_ || count > window_dwords_ - first) {
+        throw std::logic_error("registers declared beyond the window: from dword " +
+                               std::to_string(first));
+    }
+    if (declared_.size() > std::numeric_limits<uint16_t>::max()) {
+        throw std::logic_error("too many registers declared");
+    }
+    const auto slots = std::span(slot_).subspan(first, count);
+    if (const auto other = std::ranges::find_if(slots, std::identity{}); other != slots.end()) {
+        throw std::logic_error("register declared twice: dword " +
+                               std::to_string(first + (other - slots.begin())));
+    }
+    std::ranges::fill(slots, static_cast<uint16_t>(declared_.size()));
+    declared_.push_back(std::move(what));
 }
 
 void RegisterFile::clear() {
@@ -133,6 +124,7 @@ void RegisterFile::clear() {
     known_.assign(known_.size(), false);
     far_.clear();
     unknown_reads_.clear();
+    read_only_writes_.clear();
 }
 
 void RegisterFile::clear(uint32_t first, uint32_t count) {

@@ -26,9 +26,10 @@ TEST(RegisterFile, StoresWithoutHandlerAndCountsUnknownReadsOnly) {
 TEST(RegisterFile, WriteHandlerSeesStoredValueAndReadHandlerReplacesStorage) {
     RegisterFile registers(window);
     uint32_t seen = 0;
-    registers.on_write(
-        8, 2, [&](uint32_t dword, uint32_t value) { seen = registers.raw(dword) + value; });
-    registers.on_read(8, 1, [](uint32_t dword) { return dword * 100; });
+    registers.declare(
+        8, 1,
+        {.read = [](uint32_t dword) { return dword * 100; },
+         .written = [&](uint32_t dword, uint32_t value) { seen = registers.raw(dword) + value; }});
     registers.write(8, 3);
     EXPECT_EQ(seen, 6u);
     EXPECT_EQ(registers.read(8), 800u);
@@ -36,14 +37,14 @@ TEST(RegisterFile, WriteHandlerSeesStoredValueAndReadHandlerReplacesStorage) {
     EXPECT_TRUE(registers.unknown_reads().empty());
 }
 
-TEST(RegisterFile, RefusesDoubleClaimsAndClaimsOutside) {
+TEST(RegisterFile, RefusesToDeclareTwiceAndOutside) {
     RegisterFile registers(window);
-    registers.on_read(10, 4, [](uint32_t) { return 0u; });
-    EXPECT_THROW(registers.on_read(13, 1, [](uint32_t) { return 0u; }), std::logic_error);
-    EXPECT_NO_THROW(registers.on_write(13, 1, [](uint32_t, uint32_t) {}));
-    EXPECT_THROW(registers.on_write(window / 4, 1, [](uint32_t, uint32_t) {}), std::logic_error);
-    EXPECT_THROW(registers.on_write(window / 4 - 1, ~0u, [](uint32_t, uint32_t) {}),
-                 std::logic_error);
+    registers.declare(10, 4, {.type = read_only});
+    EXPECT_THROW(registers.declare(13, 1, {.type = trigger}), std::logic_error);
+    EXPECT_THROW(registers.declare(9, 2, {}), std::logic_error);
+    EXPECT_NO_THROW(registers.declare(14, 1, {}));
+    EXPECT_THROW(registers.declare(window / 4, 1, {}), std::logic_error);
+    EXPECT_THROW(registers.declare(window / 4 - 1, ~0u, {}), std::logic_error);
 }
 
 TEST(RegisterFile, FarSpaceStartsWhereTheWindowEnds) {
@@ -60,7 +61,7 @@ TEST(RegisterFile, FarSpaceStartsWhereTheWindowEnds) {
 
 TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
     RegisterFile registers(window);
-    registers.on_read(1, 1, [](uint32_t) { return 11u; });
+    registers.declare(1, 1, {.read = [](uint32_t) { return 11u; }});
     registers.write(2, 22);
     registers.write_far(0x9'0000, 33);
     registers.clear();
@@ -75,7 +76,7 @@ TEST(RegisterFile, ClearForgetsValuesAndKeepsHandlers) {
 TEST(RegisterFile, ClearOfAFewMakesThemKnownZeroesWithoutEffect) {
     RegisterFile registers(window);
     int effects = 0;
-    registers.on_write(9, 1, [&](uint32_t, uint32_t) { ++effects; });
+    registers.declare(9, 1, {.written = [&](uint32_t, uint32_t) { ++effects; }});
     for (uint32_t dword = 7; dword < 12; ++dword) {
         registers.raw(dword) = dword;
     }
@@ -91,6 +92,53 @@ TEST(RegisterFile, ClearOfAFewMakesThemKnownZeroesWithoutEffect) {
     EXPECT_TRUE(registers.unknown_reads().empty());
     EXPECT_THROW(registers.clear(window / 4 - 1, 2), std::out_of_range);
     EXPECT_THROW(registers.clear(1, ~0u), std::out_of_range);
+}
+
+TEST(RegisterFile, ReadOnlyKeepsItsValueAndNotesWhoWritesIt) {
+    RegisterFile registers(window);
+    int effects = 0;
+    registers.declare(8, 2, {.type = read_only, .written = [&](uint32_t, uint32_t) { ++effects; }});
+    registers.raw(8) = 0x12;
+    registers.write(8, 0x34);
+    registers.write(8, 0x12);
+    EXPECT_EQ(registers.read(8), 0x12u);
+    EXPECT_EQ(effects, 0);
+    EXPECT_EQ(registers.read_only_writes(), (RegisterFile::Noted{{8 * 4, 2}}));
+    registers.clear();
+    EXPECT_TRUE(registers.read_only_writes().empty());
+}
+
+TEST(RegisterFile, BitsKeepWhatTheirTypeSays) {
+    RegisterFile registers(window);
+    uint32_t asked = 0;
+    registers.declare(8, 1,
+                      {.type = {.writable = 0x0f, .self_clearing = 0xf0},
+                       .written = [&](uint32_t, uint32_t value) { asked = value; }});
+    registers.raw(8) = 0xabc'0001;
+    registers.write(8, 0x123'0f3c);
+    EXPECT_EQ(asked, 0x123'0f3cu);
+    EXPECT_EQ(registers.read(8), 0xabc'000cu) << "written, read-only, and self-clearing";
+    EXPECT_TRUE(registers.read_only_writes().empty()) << "some of it can be written";
+}
+
+TEST(RegisterFile, ATriggerReadsAsZero) {
+    RegisterFile registers(window);
+    uint32_t asked = 0;
+    registers.declare(
+        8, 1, {.type = trigger, .written = [&](uint32_t, uint32_t value) { asked = value; }});
+    registers.write(8, 5);
+    EXPECT_EQ(asked, 5u);
+    EXPECT_EQ(registers.read(8), 0u);
+}
+
+TEST(RegisterFile, OnlyAWriteThatDoesSomethingHasAnEffect) {
+    RegisterFile registers(window);
+    registers.declare(8, 1, {.type = with_self_clearing(1)});
+    registers.declare(9, 1, {.written = [](uint32_t, uint32_t) {}});
+    EXPECT_FALSE(registers.has_effect(7));
+    EXPECT_FALSE(registers.has_effect(8));
+    EXPECT_TRUE(registers.has_effect(9));
+    EXPECT_FALSE(registers.has_effect(window / 4));
 }
 
 /// SMN has 2^38 addresses, and a guest reads where it likes.

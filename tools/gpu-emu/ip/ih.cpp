@@ -25,22 +25,21 @@ constexpr uint32_t entry_place = 0, wptr_place = 8;
 }  // namespace
 
 Ih::Ih(Context context) : context_(std::move(context)), ip_(context_.profile.ip(HwId::OSSSYS)) {
-    context_.registers.on_write(at(ip_, oss::regIH_RB_CNTL), 1,
-                                [this](uint32_t dword, uint32_t value) {
-                                    if (oss::IH_RB_CNTL__WPTR_OVERFLOW_CLEAR::get(value) != 0) {
-                                        overflow_ = false;
-                                        context_.registers.raw(dword) = value;
-                                    }
-                                });
-    context_.registers.on_read(at(ip_, oss::regIH_VMID_0_LUT), lut_dwords,
-                               [this](uint32_t dword) { return lut_entry(dword); });
-    context_.registers.on_write(
-        at(ip_, oss::regIH_VMID_0_LUT), lut_dwords,
-        [this](uint32_t dword, uint32_t value) { lut_entry(dword) = value; });
-    context_.registers.on_write(at(ip_, oss::regIH_RB_WPTR), 1,
-                                [this](uint32_t, uint32_t value) { wptr_ = value & ~3u; });
-    context_.registers.on_write(at(ip_, oss::regIH_RB_RPTR), 1,
-                                [this](uint32_t, uint32_t value) { set_rptr(value); });
+    const auto declare = [this](Reg reg, uint32_t count, Register what) {
+        context_.registers.declare(at(ip_, reg), count, std::move(what));
+    };
+    declare(oss::regIH_RB_CNTL, 1, {.written = [this](uint32_t, uint32_t value) {
+                if (oss::IH_RB_CNTL__WPTR_OVERFLOW_CLEAR::get(value) != 0) {
+                    overflow_ = false;
+                }
+            }});
+    declare(oss::regIH_VMID_0_LUT, lut_dwords,
+            {.read = [this](uint32_t dword) { return lut_entry(dword); },
+             .written = [this](uint32_t dword, uint32_t value) { lut_entry(dword) = value; }});
+    declare(oss::regIH_RB_WPTR, 1,
+            {.written = [this](uint32_t, uint32_t value) { wptr_ = value & ~3u; }});
+    declare(oss::regIH_RB_RPTR, 1,
+            {.written = [this](uint32_t, uint32_t value) { set_rptr(value); }});
 }
 
 void Ih::reset(ResetKind) {

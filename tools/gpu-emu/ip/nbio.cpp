@@ -37,14 +37,32 @@ Nbio::Nbio(const Profile& profile, RegisterFile& registers, const Vram& vram)
     if (ip_.major == 7) {
         claim_ras_status();
     }
-    // Memory behind the host data path is coherent here: a flush is done when it is asked for.
-    registers_.on_read(at(ip_, nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE), 1,
-                       [](uint32_t) { return ~0u; });
+    declare_identity();
+}
+
+/// Assumed of the size of memory and the straps: no driver writes them, firmware does.
+void Nbio::declare_identity() {
+    const auto declare = [this](Reg reg) {
+        registers_.declare(at(ip_, reg), 1, {.type = read_only});
+    };
+    declare(nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE);
+    declare(nbio::regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE);
+    declare(nbio::regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER);
+    if (ip_.major == 7) {
+        declare(nbio::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0);
+        declare(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_CAP);
+        declare(nbio::regBIF_BX_PF0_PARTITION_COMPUTE_STATUS);
+        declare(nbio::regBIF_BX_PF0_PARTITION_MEM_CAP);
+        declare(nbio::regBIF_BX_PF0_PARTITION_MEM_STATUS);
+    } else {
+        declare(nbio_2_3::mmRCC_DEV0_EPF0_STRAP0);
+    }
 }
 
 void Nbio::reset(ResetKind) {
-    fatal_error_ = false;
     const auto preset = [&](Reg reg, uint32_t value) { registers_.raw(at(ip_, reg)) = value; };
+    // Memory behind the host data path is coherent here: a flush is done when it is asked for.
+    preset(nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE, ~0u);
     preset(nbio::regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE,
            static_cast<uint32_t>(profile_.vram_bytes >> 20));
     preset(nbio::regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER,
@@ -96,18 +114,21 @@ void Nbio::claim_vram_window() {
         const auto found = vram_.window(address & ~3ull, sizeof(uint32_t));
         return found.size() == sizeof(uint32_t) ? found : std::span<std::byte>{};
     };
-    registers_.on_read(data, 1, [target](uint32_t) {
-        uint32_t value = 0;
-        if (const auto source = target(); !source.empty()) {
-            std::memcpy(&value, source.data(), sizeof value);
-        }
-        return value;
-    });
-    registers_.on_write(data, 1, [target](uint32_t, uint32_t value) {
-        if (const auto destination = target(); !destination.empty()) {
-            std::memcpy(destination.data(), &value, sizeof value);
-        }
-    });
+    registers_.declare(data, 1,
+                       {.read =
+                            [target](uint32_t) {
+                                uint32_t value = 0;
+                                if (const auto source = target(); !source.empty()) {
+                                    std::memcpy(&value, source.data(), sizeof value);
+                                }
+                                return value;
+                            },
+                        .written =
+                            [target](uint32_t, uint32_t value) {
+                                if (const auto destination = target(); !destination.empty()) {
+                                    std::memcpy(destination.data(), &value, sizeof value);
+                                }
+                            }});
 }
 
 uint64_t Nbio::smn_address() const {
@@ -120,32 +141,38 @@ void Nbio::claim_smn_window() {
     // SMN addresses below the size of BAR5 are the window itself, and with it these two registers:
     // an index that names the data register would call itself without end.
     const uint64_t own_address = uint64_t{data} * 4;
-    registers_.on_read(data, 1, [this, own_address](uint32_t) {
-        const uint64_t address = smn_address();
-        return address == own_address ? 0 : registers_.read_far(address);
-    });
-    registers_.on_write(data, 1, [this, own_address](uint32_t, uint32_t value) {
-        if (const uint64_t address = smn_address(); address != own_address) {
-            registers_.write_far(address, value);
-        }
-    });
+    registers_.declare(data, 1,
+                       {.read =
+                            [this, own_address](uint32_t) {
+                                const uint64_t address = smn_address();
+                                return address == own_address ? 0 : registers_.read_far(address);
+                            },
+                        .written =
+                            [this, own_address](uint32_t, uint32_t value) {
+                                if (const uint64_t address = smn_address();
+                                    address != own_address) {
+                                    registers_.write_far(address, value);
+                                }
+                            }});
 }
 
 void Nbio::claim_ras_status() {
     using AthubStatus = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_STATUS;
     using AthubClear = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_CLEAR;
-    const uint32_t control = at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL);
-    registers_.on_write(control, 1, [this](uint32_t dword, uint32_t value) {
+    using CntlrStatus = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_STATUS;
+    using CntlrClear = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_CLEAR;
+    constexpr uint32_t clears = AthubClear::mask | CntlrClear::mask;
+    constexpr RegisterType type{
+        .writable = ~(clears | AthubStatus::mask | CntlrStatus::mask),
+        .self_clearing = clears,
+    };
+    const auto written = [this](uint32_t dword, uint32_t value) {
         if (AthubClear::get(value) != 0) {
-            fatal_error_ = false;
+            registers_.raw(dword) &= ~AthubStatus::mask;
         }
-        // The status bit is read-only, the clear bits read as zero.
-        value = AthubStatus::set(value, fatal_error_);
-        value = AthubClear::set(value, 0);
-        value = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_STATUS::set(value, 0);
-        value = nbio::BIF_DOORBELL_INT_CNTL__RAS_CNTLR_INTERRUPT_CLEAR::set(value, 0);
-        registers_.raw(dword) = value;
-    });
+    };
+    registers_.declare(at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL), 1,
+                       {.type = type, .written = written});
 }
 
 bool Nbio::doorbells_pass() const {
@@ -199,9 +226,7 @@ std::optional<DoorbellRoute> Nbio::route_of(uint32_t doorbell) const {
 
 void Nbio::latch_fatal_error() {
     using AthubStatus = nbio::BIF_DOORBELL_INT_CNTL__RAS_ATHUB_ERR_EVENT_INTERRUPT_STATUS;
-    fatal_error_ = true;
-    uint32_t& control = registers_.raw(at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL));
-    control = AthubStatus::set(control, 1);
+    registers_.raw(at(ip_, nbio::regBIF_BX0_BIF_DOORBELL_INT_CNTL)) |= AthubStatus::mask;
 }
 
 }  // namespace gpuemu

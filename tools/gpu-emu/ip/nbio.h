@@ -36,6 +36,7 @@ public:
     void latch_fatal_error();
 
 private:
+    void declare_identity();
     void claim_vram_window();
     void claim_smn_window();
     void claim_ras_status();
@@ -51,7 +52,6 @@ private:
     const IpInstance& ip_;
     RegisterFile& registers_;
     const Vram& vram_;
-    bool fatal_error_ = false;
 };
 
 }  // namespace gpuemu

@@ -39,6 +39,17 @@ TEST_F(NbioTest, IdentityAtTheFixedAddresses) {
     EXPECT_TRUE(registers.unknown_reads().empty());
 }
 
+TEST_F(NbioTest, IdentityCannotBeWritten) {
+    for (const uint32_t dword :
+         {mmRCC_CONFIG_MEMSIZE, mmRCC_IOV_FUNC_IDENTIFIER, 0xd20u + 0x16, 0xd20u + 0x107,
+          0xd20u + 0x161, 0xd20u + 0x162, 0xd20u + 0x163, 0xd20u + 0x164}) {
+        const uint32_t before = registers.read(dword);
+        registers.write(dword, ~before);
+        EXPECT_EQ(registers.read(dword), before) << std::hex << dword;
+        EXPECT_EQ(registers.read_only_writes().count(uint64_t{dword} * 4), 1u) << std::hex << dword;
+    }
+}
+
 using Block = DoorbellRoute::Block;
 
 /// nbio_v7_9_ih_, _sdma_ and _vcn_doorbell_range().

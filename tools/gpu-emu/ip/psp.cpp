@@ -97,18 +97,19 @@ Psp::Psp(Context context)
       ip_(context_.profile.ip(HwId::MP0)),
       xgmi_(context_.profile.hive) {
     RegisterFile& registers = context_.registers;
-    registers.on_write(at(ip_, mp::regMP0_SMN_C2PMSG_35), 1,
-                       [this](uint32_t, uint32_t command) { bootloader_command(command); });
-    registers.on_read(at(ip_, mp::regMP0_SMN_C2PMSG_81), 1,
-                      [this](uint32_t) { return read_sign_of_life(); });
+    registers.declare(
+        at(ip_, mp::regMP0_SMN_C2PMSG_35), 1,
+        {.written = [this](uint32_t, uint32_t command) { bootloader_command(command); }});
+    registers.declare(at(ip_, mp::regMP0_SMN_C2PMSG_81), 1,
+                      {.read = [this](uint32_t) { return read_sign_of_life(); }});
     const bool vf = context_.profile.virtual_function;
     const Reg mailbox = vf ? mp::regMP0_SMN_C2PMSG_101 : mp::regMP0_SMN_C2PMSG_64;
-    registers.on_write(at(ip_, mailbox), 1, [this, mailbox](uint32_t, uint32_t command) {
-        ring_command(mailbox, command);
-    });
+    registers.declare(at(ip_, mailbox), 1, {.written = [this, mailbox](uint32_t, uint32_t command) {
+                          ring_command(mailbox, command);
+                      }});
     if (!vf) {  // a virtual function says CONSUME_CMD instead
-        registers.on_write(at(ip_, mp::regMP0_SMN_C2PMSG_67), 1,
-                           [this](uint32_t, uint32_t wptr) { consume(wptr); });
+        registers.declare(at(ip_, mp::regMP0_SMN_C2PMSG_67), 1,
+                          {.written = [this](uint32_t, uint32_t wptr) { consume(wptr); }});
     }
 }
 

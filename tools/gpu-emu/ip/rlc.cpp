@@ -10,21 +10,33 @@
 namespace gpuemu {
 namespace {
 
-constexpr uint32_t RLC_SAFE_MODE__CMD = 1;  // cleared by the RLC once the command is carried out
+using RLC_SAFE_MODE__CMD = Field<0, 0>;  // the RLC clears it once the command is carried out
 
 }  // namespace
 
 Rlc::Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clock)
     : gc_(std::move(gc)), registers_(registers), gpu_clock_(std::move(gpu_clock)) {
-    registers_.on_write(at(gc_.ip, gc_.RLC_SAFE_MODE), 1, [this](uint32_t dword, uint32_t value) {
-        registers_.raw(dword) = value & ~RLC_SAFE_MODE__CMD;
-    });
-    registers_.on_write(at(gc_.ip, gc_.RLC_CAPTURE_GPU_CLOCK_COUNT), 1, [this](uint32_t, uint32_t) {
-        const uint64_t clock = gpu_clock_();
-        registers_.raw(at(gc_.ip, gc_.RLC_GPU_CLOCK_COUNT_LSB)) = static_cast<uint32_t>(clock);
-        registers_.raw(at(gc_.ip, gc_.RLC_GPU_CLOCK_COUNT_MSB)) =
-            static_cast<uint32_t>(clock >> 32);
-    });
+    const auto declare = [this](Reg reg, Register what) {
+        registers_.declare(at(gc_.ip, reg), 1, std::move(what));
+    };
+    declare(gc_.RLC_SAFE_MODE, {.type = with_self_clearing(RLC_SAFE_MODE__CMD::mask)});
+    declare(gc_.RLC_CAPTURE_GPU_CLOCK_COUNT,
+            {.type = trigger, .written = [this](uint32_t, uint32_t) { capture_clock(); }});
+    for (const Reg counted : {gc_.RLC_GPU_CLOCK_COUNT_LSB, gc_.RLC_GPU_CLOCK_COUNT_MSB,
+                              gc_.GRBM_STATUS, gc_.GRBM_STATUS2}) {
+        declare(counted, {.type = read_only});
+    }
+    // Assumed: the fuses cannot be changed. GC_USER_SHADER_ARRAY_CONFIG is there to add to them.
+    declare(gc_.CC_GC_SHADER_ARRAY_CONFIG, {.type = read_only});
+    if (gc_.RLC_RLCS_BOOTLOAD_STATUS) {
+        declare(*gc_.RLC_RLCS_BOOTLOAD_STATUS, {.type = read_only});
+    }
+}
+
+void Rlc::capture_clock() {
+    const uint64_t clock = gpu_clock_();
+    registers_.raw(at(gc_.ip, gc_.RLC_GPU_CLOCK_COUNT_LSB)) = static_cast<uint32_t>(clock);
+    registers_.raw(at(gc_.ip, gc_.RLC_GPU_CLOCK_COUNT_MSB)) = static_cast<uint32_t>(clock >> 32);
 }
 
 void Rlc::reset(ResetKind) {

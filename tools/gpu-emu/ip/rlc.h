@@ -20,6 +20,8 @@ public:
     void reset(ResetKind kind) override;
 
 private:
+    void capture_clock();
+
     GcLayout gc_;
     RegisterFile& registers_;
     std::function<uint64_t()> gpu_clock_;

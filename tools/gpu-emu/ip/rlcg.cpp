@@ -23,15 +23,17 @@ constexpr uint32_t AMDGPU_RLCG_WRONG_OPERATION_TYPE = 0x2000000;
 
 Rlcg::Rlcg(const Profile& profile, RegisterFile& registers)
     : ip_(profile.ip(HwId::GC)), registers_(registers) {
-    registers_.on_write(at(ip_, gc::regRLC_SPARE_INT), 1, [this](uint32_t, uint32_t value) {
-        if ((value & 1) != 0) {
-            carry_out();
-        }
-    });
+    registers_.declare(at(ip_, gc::regRLC_SPARE_INT), 1,
+                       {.written = [this](uint32_t, uint32_t value) {
+                           if ((value & 1) != 0) {
+                               carry_out();
+                           }
+                       }});
     // The driver puts the new value of GRBM_GFX_CNTL here and does not ring.
-    registers_.on_write(at(ip_, gc::regSCRATCH_REG2), 1, [this](uint32_t, uint32_t value) {
-        registers_.write(at(ip_, gc::regGRBM_GFX_CNTL), value);
-    });
+    registers_.declare(at(ip_, gc::regSCRATCH_REG2), 1,
+                       {.written = [this](uint32_t, uint32_t value) {
+                           registers_.write(at(ip_, gc::regGRBM_GFX_CNTL), value);
+                       }});
 }
 
 void Rlcg::reset(ResetKind) {

@@ -70,6 +70,8 @@ TEST(Rlc, SafeModeCommandsAreDoneAndTheClockIsCaptured) {
     registers.write(address(gc::regRLC_SAFE_MODE), 3);
     EXPECT_EQ(registers.read(address(gc::regRLC_SAFE_MODE)), 2u);
     registers.write(address(gc::regRLC_CAPTURE_GPU_CLOCK_COUNT), 1);
+    EXPECT_EQ(registers.read(address(gc::regRLC_CAPTURE_GPU_CLOCK_COUNT)), 0u);
+    registers.write(address(gc::regRLC_GPU_CLOCK_COUNT_LSB), 99);
     now = 0x2'0000'0000;
     EXPECT_EQ(registers.read(address(gc::regRLC_GPU_CLOCK_COUNT_LSB)), 7u);
     EXPECT_EQ(registers.read(address(gc::regRLC_GPU_CLOCK_COUNT_MSB)), 1u);

@@ -26,8 +26,9 @@ constexpr uint32_t table_place(uint32_t message) {
 }  // namespace
 
 SmuMailbox::SmuMailbox(Context context) : mailbox_(context), ip_(context.profile.ip(HwId::MP1)) {
-    mailbox_.registers.on_write(at(ip_, mp::regMP1_SMN_C2PMSG_66), 1,
-                                [this](uint32_t, uint32_t message) { handle_message(message); });
+    mailbox_.registers.declare(
+        at(ip_, mp::regMP1_SMN_C2PMSG_66), 1,
+        {.written = [this](uint32_t, uint32_t message) { handle_message(message); }});
 }
 
 void SmuMailbox::reset(ResetKind) {

@@ -19,11 +19,16 @@ Smuio::Smuio(const Profile& profile, RegisterFile& registers, std::vector<std::b
       registers_(registers),
       rom_(std::move(rom)),
       gpu_clock_(std::move(gpu_clock)) {
-    registers_.on_read(at(ip_, smuio::mmROM_DATA), 1, [this](uint32_t) { return read_rom(); });
-    registers_.on_read(at(ip_, smuio::mmGOLDEN_TSC_COUNT_LOWER), 1,
-                       [this](uint32_t) { return static_cast<uint32_t>(gpu_clock_()); });
-    registers_.on_read(at(ip_, smuio::mmGOLDEN_TSC_COUNT_UPPER), 1,
-                       [this](uint32_t) { return static_cast<uint32_t>(gpu_clock_() >> 32); });
+    registers_.declare(at(ip_, smuio::mmROM_DATA), 1,
+                       {.read = [this](uint32_t) { return read_rom(); }});
+    const auto declare_clock = [this](Reg reg, unsigned shift) {
+        registers_.declare(at(ip_, reg), 1,
+                           {.type = read_only, .read = [this, shift](uint32_t) {
+                                return static_cast<uint32_t>(gpu_clock_() >> shift);
+                            }});
+    };
+    declare_clock(smuio::mmGOLDEN_TSC_COUNT_LOWER, 0);
+    declare_clock(smuio::mmGOLDEN_TSC_COUNT_UPPER, 32);
 }
 
 void Smuio::reset(ResetKind) {

@@ -67,8 +67,13 @@ VfMailbox::VfMailbox(const Profile& profile, RegisterFile& registers, InterruptS
       interrupts_(interrupts),
       reset_function_(std::move(reset_function)),
       mutator_(mutator) {
-    registers_.on_write(at(ip_, nbio::mmMAILBOX_CONTROL), 1,
-                        [this](uint32_t, uint32_t value) { control_written(value); });
+    // Of control the guest sets one bit of its own message and acknowledges the host's.
+    registers_.declare(at(ip_, nbio::mmMAILBOX_CONTROL), 1,
+                       {.type = {.writable = nbio::MAILBOX_CONTROL__TRN_MSG_VALID::mask,
+                                 .self_clearing = nbio::MAILBOX_CONTROL__RCV_MSG_ACK::mask},
+                        .written = [this](uint32_t, uint32_t value) { control_written(value); }});
+    registers_.declare(at(ip_, nbio::mmMAILBOX_MSGBUF_RCV_DW0), message_dwords,
+                       {.type = read_only});
 }
 
 void VfMailbox::reset(ResetKind kind) {

@@ -66,6 +66,15 @@ TEST_F(VfMailboxTest, AccessIsGrantedAndReleased) {
     EXPECT_EQ(resets, 0);
 }
 
+TEST_F(VfMailboxTest, TheGuestCannotAnswerForTheHost) {
+    send(6);
+    registers.write(RCV_DW0, 17);
+    EXPECT_EQ(event(), 7u);
+    registers.write(CONTROL, 0x2);  // the host's acknowledgement
+    EXPECT_FALSE(acknowledged());
+    EXPECT_NE(registers.read(CONTROL) & 0x100, 0u) << "the event still waits";
+}
+
 TEST_F(VfMailboxTest, RequestIsTakenOnceWhileValidStays) {
     registers.write(TRN_DW0, 5);
     write_byte(0, 1);

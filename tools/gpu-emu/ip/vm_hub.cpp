@@ -158,14 +158,19 @@ VmHub::VmHub(Context context, VmHubLayout layout, Tlb& tlb)
     claim_invalidation();
     RegisterFile& registers = context_.registers;
     // A semaphore is taken by reading it: there is one driver, so it is always free.
-    registers.on_read(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_SEM), invalidation_engines,
-                      [](uint32_t) { return 1u; });
-    registers.on_write(
-        at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_CNTL), 1, [this](uint32_t, uint32_t value) {
+    registers.declare(at(layout_.ip, layout_.VM_INVALIDATE_ENG0_SEM), invalidation_engines,
+                      {.read = [](uint32_t) { return 1u; }});
+    registers.declare(
+        at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_CNTL), 1,
+        {.written = [this](uint32_t, uint32_t value) {
             if (hub::VM_L2_PROTECTION_FAULT_CNTL__CLEAR_PROTECTION_FAULT_STATUS_ADDR::get(value)) {
                 raw(layout_.VM_L2_PROTECTION_FAULT_STATUS) = 0;
             }
-        });
+        }});
+    registers.declare(at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_STATUS), 1,
+                      {.type = read_only});
+    registers.declare(at(layout_.ip, layout_.VM_L2_PROTECTION_FAULT_ADDR_LO32), 2,
+                      {.type = read_only});
 }
 
 /// Done as soon as it is asked for. Each engine has an acknowledge bit for each VMID, of what it
@@ -174,9 +179,9 @@ void VmHub::claim_invalidation() {
     RegisterFile& registers = context_.registers;
     const uint32_t request = at(layout_.ip, layout_.VM_INVALIDATE_ENG0_REQ);
     const uint32_t acknowledge = at(layout_.ip, layout_.VM_INVALIDATE_ENG0_ACK);
-    registers.on_write(
+    registers.declare(
         request, invalidation_engines,
-        [this, request, acknowledge](uint32_t dword, uint32_t value) {
+        {.written = [this, request, acknowledge](uint32_t dword, uint32_t value) {
             const uint32_t vmids = hub::VM_INVALIDATE_ENG0_REQ__PER_VMID_INVALIDATE_REQ::get(value);
             // One level without the other: what it has lost comes back from there.
             const uint32_t levels = layout_.invalidate_l2_ptes | layout_.invalidate_l1_ptes;
@@ -189,23 +194,25 @@ void VmHub::claim_invalidation() {
             const bool late = context_.profile.opposites.has(Opposite::late_acknowledge);
             context_.registers.raw(acknowledge + engine) = late ? 0 : done;
             late_[engine] = late ? std::optional(done) : std::nullopt;
-        });
+        }});
+    Register acknowledges{.type = read_only};
     if (context_.profile.opposites.has(Opposite::late_acknowledge)) {
-        registers.on_read(acknowledge, invalidation_engines, [this, acknowledge](uint32_t dword) {
+        acknowledges.read = [this, acknowledge](uint32_t dword) {
             uint32_t& shown = context_.registers.raw(dword);
             const auto late = std::exchange(late_[dword - acknowledge], std::nullopt);
             return late ? std::exchange(shown, *late) : shown;
-        });
+        };
     }
-    registers.on_write(
-        at(layout_.ip, layout_.VM_L2_CNTL2), 1, [this](uint32_t dword, uint32_t value) {
-            using L1 = hub::VM_L2_CNTL2__INVALIDATE_ALL_L1_TLBS;
-            using L2 = hub::VM_L2_CNTL2__INVALIDATE_L2_CACHE;
-            if (L1::get(value) != 0 && L2::get(value) != 0) {
-                tlb_.invalidate(Tlb::all_vmids);
-            }
-            context_.registers.raw(dword) = L1::set(L2::set(value, 0), 0);  // carried out
-        });
+    registers.declare(acknowledge, invalidation_engines, std::move(acknowledges));
+    using L1 = hub::VM_L2_CNTL2__INVALIDATE_ALL_L1_TLBS;
+    using L2 = hub::VM_L2_CNTL2__INVALIDATE_L2_CACHE;
+    registers.declare(at(layout_.ip, layout_.VM_L2_CNTL2), 1,
+                      {.type = with_self_clearing(L1::mask | L2::mask),
+                       .written = [this](uint32_t, uint32_t value) {
+                           if (L1::get(value) != 0 && L2::get(value) != 0) {
+                               tlb_.invalidate(Tlb::all_vmids);
+                           }
+                       }});
 }
 
 void VmHub::reset(ResetKind) {

@@ -60,6 +60,18 @@ TEST_P(VmHubTest, AnInvalidationIsDoneAtOnceAndTheSemaphoreFree) {
     }
 }
 
+TEST_P(VmHubTest, StatusCannotBeWritten) {
+    for (const uint32_t dword : {address(layout.VM_L2_PROTECTION_FAULT_STATUS),
+                                 address(layout.VM_L2_PROTECTION_FAULT_ADDR_LO32),
+                                 address(layout.VM_L2_PROTECTION_FAULT_ADDR_LO32) + 1,
+                                 address(layout.VM_INVALIDATE_ENG0_ACK) + 17}) {
+        registers.raw(dword) = 5;
+        registers.write(dword, 0);
+        EXPECT_EQ(registers.read(dword), 5u);
+    }
+    EXPECT_EQ(registers.read_only_writes().size(), 4u);
+}
+
 TEST_P(VmHubTest, AnInvalidationOfOneLevelLeavesTheOther) {
     for (const uint32_t level : {layout.invalidate_l2_ptes, layout.invalidate_l1_ptes}) {
         tlb.keep(8, 0x7000, {});

@@ -36,10 +36,10 @@ Me::Me(const EngineContext& context) : context_(context), pm4_(context, unhandle
         }
     }
     const uint32_t vmid_reset = at(context.profile.ip(HwId::GC), gc_10_3_0::mmCP_VMID_RESET);
-    context.registers.on_write(vmid_reset, 1, [this](uint32_t dword, uint32_t request) {
-        reset_queues(request);
-        context_.registers.raw(dword) = 0;  // carried out
-    });
+    context.registers.declare(vmid_reset, 1,
+                              {.type = trigger, .written = [this](uint32_t, uint32_t request) {
+                                   reset_queues(request);
+                               }});
 }
 
 Engine::Turn Me::run(Budget& budget) {

@@ -29,19 +29,20 @@ Mec::Mec(const EngineContext& context, XccGroup& xccs, Me* me, std::span<SdmaEng
 void Mec::claim_registers() {
     RegisterFile& registers = context_.registers;
     const GcLayout gc = gc_layout(context_.profile, context_.xcc);
-    registers.on_read(slots_.first_dword(), HqdBank::window,
-                      [this](uint32_t dword) { return slots_.read(dword); });
-    registers.on_write(slots_.first_dword(), HqdBank::window,
-                       [this](uint32_t dword, uint32_t value) {
-                           slots_.write(dword, value);
-                           context_.kicker.kick(*this);
-                       });
-    registers.on_write(at(gc.ip, gc.CP_PQ_WPTR_POLL_CNTL1), 1, [this](uint32_t, uint32_t value) {
-        slots_.poll_wptr(value);
-        context_.kicker.kick(*this);
-    });
-    registers.on_write(at(gc.ip, gc.CP_MEC_CNTL), 1,
-                       [this](uint32_t, uint32_t value) { slots_.reset_pipes(value); });
+    registers.declare(slots_.first_dword(), HqdBank::window,
+                      {.read = [this](uint32_t dword) { return slots_.read(dword); },
+                       .written =
+                           [this](uint32_t dword, uint32_t value) {
+                               slots_.write(dword, value);
+                               context_.kicker.kick(*this);
+                           }});
+    registers.declare(at(gc.ip, gc.CP_PQ_WPTR_POLL_CNTL1), 1,
+                      {.written = [this](uint32_t, uint32_t value) {
+                          slots_.poll_wptr(value);
+                          context_.kicker.kick(*this);
+                      }});
+    registers.declare(at(gc.ip, gc.CP_MEC_CNTL), 1,
+                      {.written = [this](uint32_t, uint32_t value) { slots_.reset_pipes(value); }});
 }
 
 Engine::Turn Mec::run(Budget& budget) {

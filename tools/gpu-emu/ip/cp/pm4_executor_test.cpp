@@ -114,7 +114,7 @@ TEST_F(Pm4ExecutorTest, WaitForMemoryParksAndWakes) {
 
 TEST_F(Pm4ExecutorTest, WriteRegisterThenWaitForAnother) {
     uint32_t requests = 0;
-    bench.registers.on_write(0x100, 1, [&](uint32_t, uint32_t) { ++requests; });
+    bench.registers.declare(0x100, 1, {.written = [&](uint32_t, uint32_t) { ++requests; }});
     // gmc_v10_0_emit_flush_gpu_tlb(): the request says more than what is waited for.
     constexpr uint32_t request = 0xf80004;
     kiq.put({header(PACKET3_WAIT_REG_MEM, 6), 3 | 1u << 6, 0x100, 0x101, request, 4, 0x20});
@@ -414,10 +414,10 @@ TEST_F(Pm4ExecutorTest, AUsersMemoryIsToldTheTruth) {
 TEST_F(Pm4ExecutorTest, RegisterEffectsAreChargedToTheBudget) {
     uint32_t effects = 0;
     uint32_t last = 0;
-    bench.registers.on_write(0x100, 1, [&](uint32_t, uint32_t value) {
-        ++effects;
-        last = value;
-    });
+    bench.registers.declare(0x100, 1, {.written = [&](uint32_t, uint32_t value) {
+                                ++effects;
+                                last = value;
+                            }});
     constexpr uint32_t values = 500;
     std::vector<uint32_t> packet{header(PACKET3_WRITE_DATA, 3 + values), 1u << 16, 0x100, 0};
     for (uint32_t value = 1; value <= values; ++value) {

@@ -44,19 +44,30 @@ SdmaEngine::SdmaEngine(const EngineContext& context, unsigned instance, const Sd
     for (unsigned rlc = 0; rlc < rlc_queues; ++rlc) {
         add(regs::regSDMA_RLC0_RB_CNTL, rlc, fmt::format("rlc{}", rlc), ring_id_rlc);
     }
-    registers.on_write(queues_.front().first_dword(), queues_.size() * regs::queue_stride,
-                       [this](uint32_t dword, uint32_t) {
-                           if (SdmaQueue* queue = queue_of(dword)) {
-                               queue->written(dword);
-                               context_.kicker.kick(*this);
-                           }
-                       });
-    for (const SdmaQueue& queue : queues_) {
-        registers.on_read(queue.first_dword() + regs::CONTEXT_STATUS, 1,
-                          [this](uint32_t dword) { return context_status(dword); });
+    for (SdmaQueue& queue : queues_) {
+        claim(queue);
     }
-    registers.on_read(layout_.first_dword + regs::regSDMA_STATUS_REG.offset, 1,
-                      [this](uint32_t) { return regs::SDMA_STATUS_REG__IDLE::set(0, idle()); });
+    registers.declare(layout_.first_dword + regs::regSDMA_STATUS_REG.offset, 1,
+                      {.type = read_only, .read = [this](uint32_t) {
+                           return regs::SDMA_STATUS_REG__IDLE::set(0, idle());
+                       }});
+}
+
+void SdmaEngine::claim(SdmaQueue& queue) {
+    const uint32_t status = queue.first_dword() + regs::CONTEXT_STATUS;
+    const uint32_t end = queue.first_dword() + regs::queue_stride;
+    const Register changes{.written = [this, &queue](uint32_t dword, uint32_t) {
+        queue.written(dword);
+        context_.kicker.kick(*this);
+    }};
+    context_.registers.declare(queue.first_dword(), status - queue.first_dword(), changes);
+    context_.registers.declare(status + 1, end - status - 1, changes);
+    // SELECTED is how sdma_v4_4_2_stop_queue() finds the queue that hangs.
+    context_.registers.declare(status, 1, {.type = read_only, .read = [&queue](uint32_t) {
+                                               return queue.has_work()
+                                                          ? regs::CONTEXT_STATUS__SELECTED::mask
+                                                          : regs::CONTEXT_STATUS__IDLE::mask;
+                                           }});
 }
 
 Engine::Turn SdmaEngine::run(Budget& budget) {
@@ -384,18 +395,6 @@ std::string SdmaEngine::describe() const {
         }
     }
     return lines + unhandled_.describe();
-}
-
-SdmaQueue* SdmaEngine::queue_of(uint32_t dword) {
-    const size_t index = (dword - queues_.front().first_dword()) / regs::queue_stride;
-    return index < queues_.size() ? &queues_[index] : nullptr;
-}
-
-uint32_t SdmaEngine::context_status(uint32_t dword) {
-    // SELECTED is how sdma_v4_4_2_stop_queue() finds the queue that hangs.
-    const SdmaQueue* queue = queue_of(dword);
-    return queue != nullptr && queue->has_work() ? regs::CONTEXT_STATUS__SELECTED::set(0, 1)
-                                                 : regs::CONTEXT_STATUS__IDLE::set(0, 1);
 }
 
 bool SdmaEngine::idle() const {

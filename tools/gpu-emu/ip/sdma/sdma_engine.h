@@ -67,8 +67,7 @@ private:
 
     Step unsupported(Packet packet);
     Port port(const SdmaQueue& queue) const;
-    SdmaQueue* queue_of(uint32_t dword);
-    uint32_t context_status(uint32_t dword);
+    void claim(SdmaQueue& queue);
     bool idle() const;
 
     const EngineContext& context_;

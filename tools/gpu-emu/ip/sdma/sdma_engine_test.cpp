@@ -172,7 +172,7 @@ TEST_P(SdmaEngineTest, PollsMemoryAndShowsThatItHangs) {
 
 TEST_P(SdmaEngineTest, HdpFlushAsksOnceThenPolls) {
     uint32_t requests = 0;
-    bench.registers.on_write(0x101, 1, [&](uint32_t, uint32_t) { ++requests; });
+    bench.registers.declare(0x101, 1, {.written = [&](uint32_t, uint32_t) { ++requests; }});
     ring.put({8 | 3u << 28 | 1u << 26, 0x100 << 2, 0x101 << 2, 2, 2, 0xfff << 16 | 10});
     EXPECT_EQ(run(), Turn::parked);
     EXPECT_EQ(run(), Turn::parked);

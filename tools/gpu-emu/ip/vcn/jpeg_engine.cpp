@@ -29,31 +29,35 @@ JpegEngine::JpegEngine(const EngineContext& context, const JpegLayout& layout)
         claim(core);
     }
     RegisterFile& registers = context_.registers;
-    registers.on_write(layout_.jmi_cntl, 1, [this](uint32_t, uint32_t) { update(); });
+    registers.declare(layout_.jmi_cntl, 1, {.written = [this](uint32_t, uint32_t) { update(); }});
     if (layout_.core_rst_ctrl) {
-        registers.on_write(*layout_.core_rst_ctrl, 1, [this](uint32_t, uint32_t value) {
+        registers.declare(*layout_.core_rst_ctrl, 1, {.written = [this](uint32_t, uint32_t value) {
             for (std::size_t core = 0; core < cores_.size(); ++core) {
                 if ((value >> core & 1) != 0) {
                     reset(cores_[core]);
                 }
             }
-        });
+        }});
     }
 }
 
 void JpegEngine::claim(Core& core) {
     RegisterFile& registers = context_.registers;
     core.ring.claim([this] { update(); });
-    registers.on_write(core.layout.rb_cntl, 1, [this](uint32_t, uint32_t) { update(); });
-    registers.on_read(core.layout.status, 1, [&core](uint32_t) {
+    registers.declare(core.layout.rb_cntl, 1,
+                      {.written = [this](uint32_t, uint32_t) { update(); }});
+    const auto status = [&core](uint32_t) {
         using regs::UVD_JRBC_STATUS__IB_JOB_DONE, regs::UVD_JRBC_STATUS__RB_JOB_DONE;
         return UVD_JRBC_STATUS__IB_JOB_DONE::set(
             UVD_JRBC_STATUS__RB_JOB_DONE::set(0, !core.has_work()), !core.ring.stream.in_ib());
-    });
+    };
+    registers.declare(core.layout.status, 1, {.type = read_only, .read = status});
     if (core.layout.client_clean_status) {
         // Nothing is on its way: who is stalled is clean.
-        registers.on_read(*core.layout.client_clean_status, 1,
-                          [this, &core](uint32_t) { return raw(*core.layout.client_stall); });
+        registers.declare(*core.layout.client_clean_status, 1,
+                          {.type = read_only, .read = [this, &core](uint32_t) {
+                               return raw(*core.layout.client_stall);
+                           }});
     }
 }
 

@@ -58,8 +58,9 @@ Mmsch::Mmsch(const EngineContext& context, const VcnLayout& layout, VcnEngine& v
       cores_(layout.jpeg.cores),
       vcn_(vcn),
       jpeg_(jpeg) {
-    context_.registers.on_write(layout_.mailbox_host, 1,
-                                [this](uint32_t, uint32_t command) { mailbox(command); });
+    context_.registers.declare(
+        layout_.mailbox_host, 1,
+        {.written = [this](uint32_t, uint32_t command) { mailbox(command); }});
 }
 
 void Mmsch::reset() {

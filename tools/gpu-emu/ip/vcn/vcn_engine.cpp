@@ -35,19 +35,23 @@ VcnEngine::VcnEngine(const EngineContext& context, const VcnLayout& layout)
     for (VideoRing& ring : rings_) {
         ring.claim([this] { update(); });
     }
-    const auto on_change = [this](uint32_t, uint32_t) { update(); };
+    const Register changes{.written = [this](uint32_t, uint32_t) { update(); }};
     RegisterFile& registers = context_.registers;
-    registers.on_write(layout_.vcpu_cntl, 1, on_change);
-    registers.on_write(layout_.power_status, 1, on_change);
+    registers.declare(layout_.vcpu_cntl, 1, changes);
     if (layout_.rb_enable) {
-        registers.on_write(*layout_.rb_enable, 1, on_change);
+        registers.declare(*layout_.rb_enable, 1, changes);
     }
-    registers.on_read(layout_.status, 1, [this](uint32_t dword) {
-        const bool busy = std::ranges::any_of(rings_, &VideoRing::has_work);
-        return regs::UVD_STATUS__RBC_BUSY::set(
-            regs::UVD_STATUS__VCPU_RUNS::set(raw(dword), vcpu_runs()), busy);
-    });
-    registers.on_read(layout_.lmi_status, 1, [](uint32_t) { return regs::UVD_LMI_STATUS_clean; });
+    registers.declare(layout_.status, 1, {.read = [this](uint32_t dword) {
+                          const bool busy = std::ranges::any_of(rings_, &VideoRing::has_work);
+                          return regs::UVD_STATUS__RBC_BUSY::set(
+                              regs::UVD_STATUS__VCPU_RUNS::set(raw(dword), vcpu_runs()), busy);
+                      }});
+    registers.declare(layout_.lmi_status, 1, {.type = read_only, .read = [](uint32_t) {
+                                                  return regs::UVD_LMI_STATUS_clean;
+                                              }});
+    if (layout_.harvesting) {
+        registers.declare(*layout_.harvesting, 1, {.type = read_only});  // assumed: fuses
+    }
     claim_power();
     claim_dpg();
 }
@@ -55,7 +59,7 @@ VcnEngine::VcnEngine(const EngineContext& context, const VcnLayout& layout)
 void VcnEngine::claim_power() {
     RegisterFile& registers = context_.registers;
     if (layout_.pgfsm_status) {
-        registers.on_read(*layout_.pgfsm_status, 1, [this](uint32_t) {
+        const auto status_of_tiles = [this](uint32_t) {
             uint32_t status = 0;
             for (uint32_t tile = 0; tile < regs::pgfsm_tiles; ++tile) {
                 const uint32_t config =
@@ -63,34 +67,40 @@ void VcnEngine::claim_power() {
                 status |= (config == regs::pgfsm_power_off ? config : 0) << 2 * tile;
             }
             return status;
-        });
+        };
+        registers.declare(*layout_.pgfsm_status, 1, {.type = read_only, .read = status_of_tiles});
     }
     // In DPG the instance takes power when it has something to do, and that is over before anybody
     // can look; it keeps it while that is paused.
-    registers.on_read(layout_.power_status, 1, [this](uint32_t dword) {
+    const auto power = [this](uint32_t dword) {
         const uint32_t value = raw(dword);
         return regs::UVD_POWER_STATUS__UVD_PG_MODE::get(value) == 0
                    ? value
                    : regs::UVD_POWER_STATUS__UVD_POWER_STATUS::set(value,
                                                                    paused() ? tiles_on : tiles_off);
-    });
+    };
+    registers.declare(layout_.power_status, 1,
+                      {.read = power, .written = [this](uint32_t, uint32_t) { update(); }});
 }
 
 void VcnEngine::claim_dpg() {
     RegisterFile& registers = context_.registers;
-    registers.on_write(layout_.dpg_pause, 1, [this](uint32_t dword, uint32_t value) {
+    const auto pause = [this](uint32_t dword, uint32_t value) {
         raw(dword) = regs::UVD_DPG_PAUSE__NJ_PAUSE_DPG_ACK::set(
-            value, regs::UVD_DPG_PAUSE__NJ_PAUSE_DPG_REQ::get(value));
+            raw(dword), regs::UVD_DPG_PAUSE__NJ_PAUSE_DPG_REQ::get(value));
         update();
-    });
-    registers.on_write(layout_.dpg_lma_ctl, 1, [this](uint32_t, uint32_t control) {
-        const uint32_t reg = control >> layout_.dpg_lma_address_shift;
-        if (regs::UVD_DPG_LMA_CTL__READ_WRITE::get(control) != 0) {
-            write_internal(reg, raw(layout_.dpg_lma_data));
-        } else if (const auto dword = layout_.dword(reg)) {
-            raw(layout_.dpg_lma_data) = raw(*dword);
-        }
-    });
+    };
+    registers.declare(
+        layout_.dpg_pause, 1,
+        {.type = with_read_only(regs::UVD_DPG_PAUSE__NJ_PAUSE_DPG_ACK::mask), .written = pause});
+    registers.declare(layout_.dpg_lma_ctl, 1, {.written = [this](uint32_t, uint32_t control) {
+                          const uint32_t reg = control >> layout_.dpg_lma_address_shift;
+                          if (regs::UVD_DPG_LMA_CTL__READ_WRITE::get(control) != 0) {
+                              write_internal(reg, raw(layout_.dpg_lma_data));
+                          } else if (const auto dword = layout_.dword(reg)) {
+                              raw(layout_.dpg_lma_data) = raw(*dword);
+                          }
+                      }});
 }
 
 bool VcnEngine::vcpu_runs() const {

@@ -10,18 +10,18 @@
 namespace gpuemu {
 
 void VideoRing::claim(const std::function<void()>& changed) {
-    const auto on_write = [&](uint32_t first, uint32_t count, auto effect) {
-        registers_.on_write(first, count, [this, changed, effect](uint32_t, uint32_t) {
-            if (enabled_) {
-                effect();
-            }
-            changed();
-        });
+    const auto declare = [&](uint32_t first, uint32_t count, auto effect) {
+        registers_.declare(first, count, {.written = [this, changed, effect](uint32_t, uint32_t) {
+                               if (enabled_) {
+                                   effect();
+                               }
+                               changed();
+                           }});
     };
-    on_write(layout_.base, 2, [this] { place(); });
-    on_write(layout_.size, 1, [this] { place(); });
-    on_write(layout_.rptr, 1, [this] { load_pointers(); });
-    on_write(layout_.wptr, 1, [this] { stream.set_wptr(registers_.raw(layout_.wptr)); });
+    declare(layout_.base, 2, [this] { place(); });
+    declare(layout_.size, 1, [this] { place(); });
+    declare(layout_.rptr, 1, [this] { load_pointers(); });
+    declare(layout_.wptr, 1, [this] { stream.set_wptr(registers_.raw(layout_.wptr)); });
 }
 
 void VideoRing::enable(bool on, unsigned vmid) {
