@@ -67,7 +67,7 @@ std::vector<VmHubRegisters> all_mm_hubs(const Profile& profile) {
     return hubs;
 }
 
-/// Who wrote what cannot be written, for people: the first ones.
+/// Which read-only registers were written, for people: the first ones.
 std::string read_only_writes(const Profile& profile, const RegisterFile& registers) {
     constexpr std::size_t most = 8;
     std::string line;
