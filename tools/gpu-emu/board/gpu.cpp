@@ -11,7 +11,6 @@
 #include <cstring>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <utility>
 
 #include "gpu-emu/board/engines.h"
@@ -69,9 +68,12 @@ std::vector<VmHubRegisters> all_mm_hubs(const Profile& profile) {
 
 /// Which read-only registers were written, for people: the first ones.
 std::string read_only_writes(const Profile& profile, const RegisterFile& registers) {
-    constexpr std::size_t most = 8;
+    std::size_t left = 8;
     std::string line;
-    for (const auto& [address, times] : registers.read_only_writes() | std::views::take(most)) {
+    for (const auto& [address, times] : registers.read_only_writes()) {
+        if (left-- == 0) {
+            break;
+        }
         line += fmt::format(" {:#x} {} ({})", address,
                             Gpu::register_name(profile, static_cast<uint32_t>(address / 4)), times);
     }
