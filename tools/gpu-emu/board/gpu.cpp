@@ -19,6 +19,7 @@
 #include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/eeprom.h"
 #include "gpu-emu/ip/fru.h"
+#include "gpu-emu/ip/fuse_type.h"
 #include "gpu-emu/ip/ih.h"
 #include "gpu-emu/ip/nbio.h"
 #include "gpu-emu/ip/partitions.h"
@@ -238,7 +239,8 @@ void Gpu::Impl::make_blocks_of_dies() {
         gfx_hubs.push_back(
             std::make_unique<VmHub>(context, gfx_hub_layout(profile, xcc),
                                     vm.tlb({Hub::Kind::gfx, static_cast<uint8_t>(xcc)})));
-        rlcs.push_back(std::make_unique<Rlc>(gc_layout(profile, xcc), registers, gpu_clock));
+        rlcs.push_back(std::make_unique<Rlc>(gc_layout(profile, xcc), fuse_type(profile), registers,
+                                             gpu_clock));
         blocks.push_back(gfx_hubs.back().get());
         blocks.push_back(rlcs.back().get());
     }

@@ -9,11 +9,14 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "gpu-emu/board/gpu.h"
 #include "gpu-emu/ip/cp/pm4.h"
+#include "gpu-emu/ip/gc_layout.h"
 #include "gpu-emu/ip/regs/gc_9_4_3.h"
+#include "gpu-emu/ip/regs/nbio_7_9_0.h"
 #include "gpu-emu/ip/regs/vcn_3_0_0.h"
 #include "gpu-emu/ip/vcn/mmsch.h"
 #include "gpu-emu/ip/vm_hub.h"
@@ -365,6 +368,28 @@ TEST(Opposites, JpegCondition3Unequal) {
     };
     EXPECT_TRUE(passes({}));
     EXPECT_FALSE(passes(Opposite::jpeg_condition_3_unequal));
+}
+
+TEST(Opposites, WritableFuses) {
+    const auto keeps = [](DrivenBoard& board, uint32_t fuse) {
+        const uint32_t written = ~board.reg(fuse);
+        board.set(fuse, written);
+        return board.reg(fuse) == written;
+    };
+    for (const auto& [opposite, kept] :
+         {std::pair{std::optional<Opposite>(), false}, {Opposite::writable_fuses, true}}) {
+        DrivenBoard instinct(opposite);
+        const IpInstance& nbif = instinct.profile.ip(HwId::NBIF);
+        const GcLayout gc = gc_layout(instinct.profile);
+        for (const uint32_t fuse : {at(nbif, nbio_7_9_0::regRCC_STRAP0_RCC_DEV0_EPF0_STRAP0),
+                                    at(nbif, nbio_7_9_0::regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE),
+                                    at(nbif, nbio_7_9_0::regBIF_BX_PF0_PARTITION_COMPUTE_CAP),
+                                    at(gc.ip, gc.CC_GC_SHADER_ARRAY_CONFIG)}) {
+            EXPECT_EQ(keeps(instinct, fuse), kept) << std::hex << fuse;
+        }
+        DrivenBoard navi(opposite, "navi21");
+        EXPECT_EQ(keeps(navi, vcn_layouts(navi.profile).at(0).harvesting.value()), kept);
+    }
 }
 
 }  // namespace

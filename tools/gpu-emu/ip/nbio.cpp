@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "gpu-emu/ip/fuse_type.h"
 #include "gpu-emu/ip/regs/nbio_2_3.h"
 #include "gpu-emu/ip/regs/nbio_7_9_0.h"
 
@@ -40,12 +41,11 @@ Nbio::Nbio(const Profile& profile, RegisterFile& registers, const Vram& vram)
     declare_identity();
 }
 
-/// Assumed of the size of memory and the straps: no driver writes them, firmware does.
 void Nbio::declare_identity() {
+    registers_.declare(at(ip_, nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE), 1, {.type = read_only});
     const auto declare = [this](Reg reg) {
-        registers_.declare(at(ip_, reg), 1, {.type = read_only});
+        registers_.declare(at(ip_, reg), 1, {.type = fuse_type(profile_)});
     };
-    declare(nbio::regBIF_BX_PF0_GPU_HDP_FLUSH_DONE);
     declare(nbio::regRCC_DEV0_EPF0_RCC_CONFIG_MEMSIZE);
     declare(nbio::regRCC_DEV0_EPF0_RCC_IOV_FUNC_IDENTIFIER);
     if (ip_.major == 7) {

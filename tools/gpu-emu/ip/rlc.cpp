@@ -14,7 +14,8 @@ using RLC_SAFE_MODE__CMD = Field<0, 0>;  // the RLC clears it once the command i
 
 }  // namespace
 
-Rlc::Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clock)
+Rlc::Rlc(GcLayout gc, RegisterType fuses, RegisterFile& registers,
+         std::function<uint64_t()> gpu_clock)
     : gc_(std::move(gc)), registers_(registers), gpu_clock_(std::move(gpu_clock)) {
     const auto declare = [this](Reg reg, Register what) {
         registers_.declare(at(gc_.ip, reg), 1, std::move(what));
@@ -26,8 +27,7 @@ Rlc::Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clo
                               gc_.GRBM_STATUS, gc_.GRBM_STATUS2}) {
         declare(counted, {.type = read_only});
     }
-    // Assumed: the fuses cannot be changed. GC_USER_SHADER_ARRAY_CONFIG is there to add to them.
-    declare(gc_.CC_GC_SHADER_ARRAY_CONFIG, {.type = read_only});
+    declare(gc_.CC_GC_SHADER_ARRAY_CONFIG, {.type = fuses});
     if (gc_.RLC_RLCS_BOOTLOAD_STATUS) {
         declare(*gc_.RLC_RLCS_BOOTLOAD_STATUS, {.type = read_only});
     }

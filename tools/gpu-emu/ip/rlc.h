@@ -15,7 +15,9 @@ namespace gpuemu {
 
 class Rlc : public IpBlock {
 public:
-    Rlc(GcLayout gc, RegisterFile& registers, std::function<uint64_t()> gpu_clock);
+    /// `fuses`: see fuse_type().
+    Rlc(GcLayout gc, RegisterType fuses, RegisterFile& registers,
+        std::function<uint64_t()> gpu_clock);
 
     void reset(ResetKind kind) override;
 

@@ -64,7 +64,7 @@ TEST(Rlc, SafeModeCommandsAreDoneAndTheClockIsCaptured) {
     const Profile& profile = *find_profile("mi300x");
     RegisterFile registers(2u << 20);
     uint64_t now = 0x1'0000'0007;
-    Rlc rlc(gc_layout(profile), registers, [&] { return now; });
+    Rlc rlc(gc_layout(profile), read_only, registers, [&] { return now; });
     rlc.reset(ResetKind::cold);
     const auto address = [&](Reg reg) { return at(profile.ip(HwId::GC), reg); };
     registers.write(address(gc::regRLC_SAFE_MODE), 3);

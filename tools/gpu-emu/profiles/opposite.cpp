@@ -40,6 +40,8 @@ constexpr std::array<OppositeInfo, opposite_count> table = {{
      "a VCN ring that waits holds up the rings behind it"},
     {Opposite::jpeg_condition_3_unequal, "jpeg-condition-3-unequal",
      "JPEG's condition 3 waits until register and reference differ"},
+    {Opposite::writable_fuses, "writable-fuses",
+     "fuses, straps and the size of memory keep what is written to them"},
 }};
 
 }  // namespace

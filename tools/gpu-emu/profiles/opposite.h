@@ -29,8 +29,9 @@ enum class Opposite : uint8_t {
     mmsch_doorbells_unset,
     video_ring_holds_up_others,
     jpeg_condition_3_unequal,
+    writable_fuses,
 };
-inline constexpr std::size_t opposite_count = 15;
+inline constexpr std::size_t opposite_count = 16;
 
 struct OppositeInfo {
     Opposite opposite;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "gpu-emu/ip/fuse_type.h"
 #include "gpu-emu/ip/queue/take_turns.h"
 #include "gpu-emu/ip/regs/vcn_4_0_3.h"
 #include "gpu-emu/ip/vcn/vcn_packets.h"
@@ -50,7 +51,7 @@ VcnEngine::VcnEngine(const EngineContext& context, const VcnLayout& layout)
                                                   return regs::UVD_LMI_STATUS_clean;
                                               }});
     if (layout_.harvesting) {
-        registers.declare(*layout_.harvesting, 1, {.type = read_only});  // assumed: fuses
+        registers.declare(*layout_.harvesting, 1, {.type = fuse_type(context_.profile)});
     }
     claim_power();
     claim_dpg();
