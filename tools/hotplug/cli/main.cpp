@@ -216,6 +216,7 @@ int run(int argc, char** argv) {
         ->delimiter(',')
         ->allow_extra_args(false);
     matrix_app->add_option("--scenarios", matrix.run.scenarios, "folder of scenario files");
+    matrix.run.add_watch_to(*matrix_app);
     matrix_app->add_flag("--resume", matrix.resume,
                          "take kernels whose rows have all run from the results folder");
     matrix.run.results = "results/matrix";

@@ -248,10 +248,7 @@ void RunOptions::add_to(CLI::App& app) {
         ->capture_default_str();
     app.add_option("--cycles", cycles, "how often cycle scenarios are repeated")
         ->check(CLI::Range(1, 1'000'000));
-    app.add_option("--watch", watch_s,
-                   "seconds that a removal which misses its limit is watched at most, to tell how "
-                   "late it is; default: what the row says")
-        ->check(CLI::Range(1, 10'000));
+    add_watch_to(app);
     app.add_option("--repeat", repeat, "tries of each row; the reports say how many failed")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
@@ -298,6 +295,13 @@ void RunOptions::add_to(CLI::App& app) {
                  "a row that this kernel, machine or image cannot run fails the run");
     app.add_flag("--only-failed", only_failed,
                  "run only the rows that failed in the results folder");
+}
+
+void RunOptions::add_watch_to(CLI::App& app) {
+    app.add_option("--watch", watch_s,
+                   "seconds that a removal which misses its limit is watched at most, to tell how "
+                   "late it is; default: what the row says")
+        ->check(CLI::Range(1, 10'000));
 }
 
 std::vector<std::string> RunOptions::arguments() const {

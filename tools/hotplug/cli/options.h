@@ -97,6 +97,8 @@ struct RunOptions {
     bool fail_on_skip = false;
 
     void add_to(CLI::App& app);
+    /// The one of them that commands have which run rows on several kernels.
+    void add_watch_to(CLI::App& app);
     /// The arguments of `hpctl run` that decide over what is run and how it is judged, but for the
     /// rows: a report has them, and replay takes them.
     std::vector<std::string> arguments() const;
