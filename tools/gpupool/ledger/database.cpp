@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <system_error>
 #include <utility>
 
 namespace gpupool {
@@ -24,8 +25,8 @@ hp::Error explain(const std::filesystem::path& file, int code, const char* said)
         case SQLITE_CORRUPT:
         case SQLITE_NOTADB:
             return {
-                fmt::format("the ledger {} is damaged ({}): put a backup in its place, or move "
-                            "it away and begin with an empty pool",
+                fmt::format("the ledger {} is damaged ({}): put a backup in its place, or move it "
+                            "and its -wal away and begin with an empty pool",
                             name, said)};
         case SQLITE_FULL:
             return {fmt::format(
@@ -138,15 +139,24 @@ hp::Result<Database> Database::open(const std::filesystem::path& file) {
     }
     sqlite3_extended_result_codes(raw, 1);
     sqlite3_busy_timeout(raw, busy_timeout_ms);
+    // An empty log, which reading makes, goes with the connection.
+    std::error_code error;
+    const auto log_size = std::filesystem::file_size(file.string() + "-wal", error);
+    sqlite3_db_config(raw, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !error && log_size > 0 ? 1 : 0,
+                      nullptr);
     // A commit is on the disk when it returns: what follows it cannot be taken back. Exclusive: the
     // daemon knows the books by heart, and nobody may change them behind it.
-    for (const char* pragma : {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA journal_mode = WAL",
-                               "PRAGMA synchronous = FULL"}) {
+    for (const char* pragma : {"PRAGMA locking_mode = EXCLUSIVE", "PRAGMA synchronous = FULL"}) {
         if (auto done = database.execute(pragma); !done) {
             return tl::unexpected(done.error());
         }
     }
     return database;
+}
+
+hp::Result<void> Database::take_over() const {
+    sqlite3_db_config(database_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
+    return execute("PRAGMA journal_mode = WAL");
 }
 
 hp::Result<Statement> Database::prepare(std::string_view sql) const {

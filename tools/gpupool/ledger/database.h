@@ -55,8 +55,11 @@ private:
 
 class Database {
 public:
-    /// Makes the file when it is not there. Nobody else has it from then on.
+    /// Makes the file when it is not there. Nobody else writes to it from the first access on.
+    /// Reading changes no byte of it, nor of a write-ahead log that it has.
     static hp::Result<Database> open(const std::filesystem::path& file);
+    /// It is what was looked for: it gets a write-ahead log, which is merged in the end.
+    hp::Result<void> take_over() const;
 
     hp::Result<Statement> prepare(std::string_view sql) const;
     hp::Result<void> execute(const std::string& sql) const;

@@ -153,9 +153,11 @@ hp::Result<Ledger> Ledger::open(const std::filesystem::path& file) {
         return tl::unexpected(database.error());
     }
     Ledger ledger(std::move(*database));
-    return ledger.prepare_schema().and_then([&] { return ledger.read_books(); }).map([&] {
-        return std::move(ledger);
-    });
+    // Whoever is refused finds the file as it was.
+    return ledger.prepare_schema()
+        .and_then([&] { return ledger.read_books(); })
+        .and_then([&] { return ledger.database_.take_over(); })
+        .map([&] { return std::move(ledger); });
 }
 
 hp::Result<void> Ledger::prepare_schema() {
@@ -164,7 +166,8 @@ hp::Result<void> Ledger::prepare_schema() {
         return row.text(0) == "ok"
                    ? hp::Result<void>()
                    : hp::fail(fmt::format("the ledger {} is damaged ({}): put a backup in its "
-                                          "place, or move it away and begin with an empty pool",
+                                          "place, or move it and its -wal away and begin with an "
+                                          "empty pool",
                                           name, row.text(0)));
     });
     if (!sound) {

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <sched.h>
+#include <sqlite3.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <iterator>
+#include <map>
 #include <stdexcept>
 
 #include "gpupool/placement/operations.h"
@@ -31,16 +34,33 @@ protected:
         }
         return std::move(*ledger);
     }
+    /// What is said of the file, which stays as it is: so does a write-ahead log beside it.
     std::string refusal() {
+        const auto before = files();
         auto ledger = Ledger::open(file);
-        return ledger ? "" : ledger.error().message;
+        const std::string said = ledger ? "" : ledger.error().message;
+        ledger = hp::fail("closed");
+        EXPECT_TRUE(files() == before) << "a file that was refused was changed: " << said;
+        return said;
+    }
+    std::map<std::string, std::string> files() const {
+        std::map<std::string, std::string> found;
+        for (const auto& entry : std::filesystem::directory_iterator(folder.root())) {
+            std::ifstream in(entry.path(), std::ios::binary);
+            found[entry.path().filename()] = {std::istreambuf_iterator<char>(in), {}};
+        }
+        return found;
+    }
+    void run_sql(const std::string& sql) {
+        sqlite3* raw = nullptr;
+        ASSERT_EQ(sqlite3_open(file.c_str(), &raw), SQLITE_OK);
+        EXPECT_EQ(sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr), SQLITE_OK)
+            << sqlite3_errmsg(raw);
+        sqlite3_close(raw);
     }
     void tamper(const std::string& sql) {
         open();
-        auto database = Database::open(file);
-        ASSERT_TRUE(database);
-        auto done = database->execute(sql);
-        ASSERT_TRUE(done) << done.error().message;
+        run_sql(sql);
     }
     Books with_pool(Books books) {
         EXPECT_TRUE(create_pool(books, root, {.name = "mi", .profile = "mi300x", .spares = 1}));
@@ -197,6 +217,31 @@ TEST_F(LedgerTest, SaysThatItIsFromTheFuture) {
 TEST_F(LedgerTest, SaysThatItIsSomebodyElses) {
     tamper("PRAGMA application_id = 1");
     EXPECT_NE(refusal().find("no ledger"), std::string::npos) << refusal();
+}
+
+TEST_F(LedgerTest, LeavesADatabaseThatIsNotItsOwnAsItIs) {
+    run_sql("CREATE TABLE t (x)");  // with a rollback journal, which is SQLite's default
+    EXPECT_NE(refusal().find("no ledger"), std::string::npos) << refusal();
+}
+
+TEST_F(LedgerTest, LeavesALogThatALaterVersionHasNotMergedAsItIs) {
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) {  // ends without closing it
+        sqlite3* raw = nullptr;
+        const std::string sql = "PRAGMA journal_mode = WAL; CREATE TABLE t (x); PRAGMA " +
+                                std::string("application_id = 1196447088; PRAGMA user_version = 9");
+        ::_exit(sqlite3_open(file.c_str(), &raw) == SQLITE_OK &&
+                        sqlite3_exec(raw, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK
+                    ? 0
+                    : 1);
+    }
+    int status = 0;
+    ASSERT_EQ(::waitpid(child, &status, 0), child);
+    ASSERT_EQ(status, 0);
+    std::filesystem::remove(folder.root() / "ledger-shm");
+    ASSERT_GT(std::filesystem::file_size(folder.root() / "ledger-wal"), 0U);
+    EXPECT_NE(refusal().find("of version 9"), std::string::npos) << refusal();
 }
 
 TEST_F(LedgerTest, SaysThatTheBooksAreWrong) {
