@@ -17,6 +17,7 @@
 #include "hotplug/base/temporary_directory.h"
 #include "hotplug/guest/agent_client.h"
 #include "hotplug/machine/gpu_slot.h"
+#include "hotplug/machine/host_clock.h"
 #include "hotplug/machine/host_tools.h"
 #include "hotplug/machine/qmp_client.h"
 #include "hotplug/machine/qtest_client.h"
@@ -38,6 +39,8 @@ struct MachineConfig {
     /// TCG only: the guest's clock advances by a nanosecond with each instruction, whatever the
     /// host does. Its CPUs share one thread.
     bool count_instructions = false;
+    /// TCG only: what the guest is told of its clock (host_clock.h). 0: it has to find out.
+    uint64_t tsc_khz = host_tsc_khz();
     std::vector<SlotConfig> slots = std::vector<SlotConfig>(2);
     /// All slots are behind one PCIe switch, with QEMU's edu beside them: see pcie_switch.h.
     bool behind_switch = false;

@@ -27,6 +27,11 @@ std::string kernel_command_line(const MachineConfig& config) {
     if (config.iommu) {
         line += " intel_iommu=on";
     }
+    // KVM tells its guests by itself. Where instructions are counted, the TSC is not the host's.
+    if (config.accelerator == Accelerator::tcg && !config.count_instructions &&
+        config.tsc_khz != 0) {
+        line += fmt::format(" tsc_early_khz={}", config.tsc_khz);
+    }
     if (!config.extra_cmdline.empty()) {
         line += " " + config.extra_cmdline;
     }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "hotplug/machine/host_clock.h"
 #include "hotplug/machine/pcie_switch.h"
 
 namespace hotplug {
@@ -49,6 +50,26 @@ TEST(QemuArgumentsTest, KernelCommandLine) {
     config.load_driver = false;
     line = value_of(qemu_arguments(config, "/s", {}), "-append");
     EXPECT_EQ(line.find("hp.modprobe"), std::string::npos);
+}
+
+TEST(QemuArgumentsTest, AGuestIsToldTheRateOfAClockThatIsTheHosts) {
+    const auto told = [](const MachineConfig& config) {
+        const auto line = value_of(qemu_arguments(config, "/s", {}), "-append");
+        return line.find(" tsc_early_khz=2596136") != std::string::npos;
+    };
+    MachineConfig config;
+    EXPECT_EQ(config.tsc_khz, host_tsc_khz());
+    config.tsc_khz = 2596136;
+    EXPECT_TRUE(told(config));
+    config.count_instructions = true;
+    EXPECT_FALSE(told(config));
+    config.count_instructions = false;
+    config.accelerator = Accelerator::kvm;
+    EXPECT_FALSE(told(config));
+    config.accelerator = Accelerator::tcg;
+    config.tsc_khz = 0;
+    const auto line = value_of(qemu_arguments(config, "/s", {}), "-append");
+    EXPECT_EQ(line.find("tsc_early_khz"), std::string::npos);
 }
 
 TEST(QemuArgumentsTest, InstructionsAreCountedInOneThread) {
