@@ -40,6 +40,7 @@ struct Options {
     std::string run = "/run/gpupool";
     std::string socket;
     std::string driver = "qemu";
+    std::string toolroot;
     std::string metrics;
     std::string map;
     std::string log = "info";
@@ -58,6 +59,8 @@ void declare(CLI::App& app, Options& options) {
                    "qemu: emulated boards and QEMU VMs; fake: files in their place")
         ->check(CLI::IsMember({"qemu", "fake"}))
         ->capture_default_str();
+    app.add_option("--toolroot", options.toolroot,
+                   "Debian root with a QEMU to use instead of the host's");
     app.add_option("--metrics", options.metrics, "maintain this file in Prometheus's text format");
     app.add_option("--map", options.map, "maintain this page of VMs, slots and GPUs");
     app.add_option("--log", options.log, "trace, debug, info, warning, error or off")
@@ -103,7 +106,9 @@ std::unique_ptr<gpupool::Driver> make_driver(const Options& options) {
     if (options.driver == "fake") {
         return std::make_unique<gpupool::FakeDriver>(fs::path(options.run) / "fake");
     }
-    auto driver = gpupool::QemuDriver::make(options.run);
+    auto driver = gpupool::QemuDriver::make(
+        options.run,
+        options.toolroot.empty() ? std::nullopt : std::optional<fs::path>(options.toolroot));
     if (!driver) {
         throw std::runtime_error(driver.error().message);
     }

@@ -39,8 +39,9 @@ std::string name_of_board(const Step& step) {
 
 }  // namespace
 
-hp::Result<std::unique_ptr<QemuDriver>> QemuDriver::make(const fs::path& folder) {
-    auto qemu = hotplug::find_qemu(std::nullopt);
+hp::Result<std::unique_ptr<QemuDriver>> QemuDriver::make(const fs::path& folder,
+                                                         const std::optional<fs::path>& toolroot) {
+    auto qemu = hotplug::find_qemu(toolroot);
     if (!qemu) {
         return tl::unexpected(qemu.error());
     }

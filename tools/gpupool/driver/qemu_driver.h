@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -22,7 +23,8 @@ namespace gpupool {
 class QemuDriver : public Driver {
 public:
     /// `folder`: of what ends with the machine.
-    static hp::Result<std::unique_ptr<QemuDriver>> make(const std::filesystem::path& folder);
+    static hp::Result<std::unique_ptr<QemuDriver>> make(
+        const std::filesystem::path& folder, const std::optional<std::filesystem::path>& toolroot);
 
     void begin(const Books& books, Watcher watcher) override;
     hp::Result<void> check_definition(const std::string& definition) const override;
