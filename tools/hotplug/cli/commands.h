@@ -62,6 +62,18 @@ struct SweepOptions {
     std::vector<std::string> merge;
 };
 
+struct HostileOptions {
+    MachineOptions machine;
+    std::vector<std::string> rows;  ///< rows, scenarios or tags; empty: all in which a device lies
+    std::string scenarios;
+    std::string results = "results/hostile";
+    uint64_t cycles = 300;
+    uint64_t seed = 1;
+    std::string shard = "1/1";
+    unsigned minutes = 0;  ///< 0: until it is done
+    std::vector<std::string> merge;
+};
+
 struct CompareOptions {
     std::vector<std::string> runs;  ///< two results.json, or their folders
     std::vector<std::string> names = {"stock", "series"};
@@ -89,6 +101,7 @@ hp::Result<CommandStatus> shell_command(const ShellOptions& options);
 hp::Result<CommandStatus> selftest_command(const SelftestOptions& options);
 hp::Result<CommandStatus> bench_command(const BenchOptions& options);
 hp::Result<CommandStatus> sweep_command(const SweepOptions& options);
+hp::Result<CommandStatus> hostile_command(const HostileOptions& options);
 hp::Result<CommandStatus> compare_command(const CompareOptions& options);
 /// Fails when a kernel could not be judged; a row that failed is what the table is for.
 hp::Result<CommandStatus> matrix_command(const MatrixOptions& options);

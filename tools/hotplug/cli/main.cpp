@@ -184,6 +184,36 @@ int run(int argc, char** argv) {
     sweep_app->add_option("--merge", sweep.merge,
                           "no sweep: merge sweep.jsonl of these folders into --results");
 
+    hotplug::HostileOptions hostile;
+    CLI::App* hostile_app = app.add_subcommand(
+        "hostile",
+        "lets the GPU lie to its driver, cycle after cycle, most often about what the driver was "
+        "not lied to about yet; judges each and groups the failures; continues an interrupted "
+        "series in the same results folder");
+    hostile.machine.add_to(*hostile_app);
+    hostile_app->get_option("--kernel")->required(false);
+    hostile_app
+        ->add_option("rows", hostile.rows,
+                     "rows, scenarios or tags in which a device lies (default: all)")
+        ->type_name(hotplug::row_type);
+    hostile_app->add_option("--scenarios", hostile.scenarios, "folder of scenario files");
+    hostile_app
+        ->add_option("--results", hostile.results, "where hostile.jsonl, reports and logs go")
+        ->capture_default_str();
+    hostile_app->add_option("--cycles", hostile.cycles, "devices that lie, of all shards together")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    hostile_app->add_option("--seed", hostile.seed, "draws the surfaces and the lies")
+        ->capture_default_str();
+    hostile_app
+        ->add_option("--shard", hostile.shard,
+                     "run one part of the cycles; 2/3: the second of three")
+        ->capture_default_str();
+    hostile_app->add_option("--minutes", hostile.minutes,
+                            "begin no cycle after this time; the next call continues");
+    hostile_app->add_option("--merge", hostile.merge,
+                            "lets nobody lie: merge hostile.jsonl of these folders into --results");
+
     hotplug::CompareOptions compare;
     CLI::App* compare_app = app.add_subcommand(
         "compare", "shows two runs of the same rows side by side; fails if the second one fails");
@@ -296,6 +326,9 @@ int run(int argc, char** argv) {
     }
     if (sweep_app->parsed()) {
         return report(hotplug::sweep_command(sweep));
+    }
+    if (hostile_app->parsed()) {
+        return report(hotplug::hostile_command(hostile));
     }
     if (compare_app->parsed()) {
         return report(hotplug::compare_command(compare));

@@ -46,6 +46,12 @@ hp::Result<Shard> parse_shard(const std::string& text) {
     return shard;
 }
 
+double draw_share(uint64_t seed, uint64_t turn) {
+    constexpr unsigned mantissa = 53;
+    return static_cast<double>(scramble(scramble(seed) ^ turn) >> (64 - mantissa)) /
+           static_cast<double>(uint64_t{1} << mantissa);
+}
+
 uint64_t point_count(uint64_t accesses, uint64_t wanted) {
     return wanted == 0 ? accesses : std::min(accesses, wanted);
 }

@@ -21,6 +21,9 @@ struct Shard {
 /// "2/3"
 hp::Result<Shard> parse_shard(const std::string& text);
 
+/// From 0 to below 1: what the seed draws at that turn.
+double draw_share(uint64_t seed, uint64_t turn);
+
 struct PlannedPoint {
     uint64_t number = 0;  ///< from 1, in order of the accesses; says which shard takes it
     uint64_t access = 0;  ///< from 1
