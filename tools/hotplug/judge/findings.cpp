@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <map>
 
+#include "lib/counted.h"
+
 namespace hotplug {
 
 namespace {
@@ -167,10 +169,10 @@ std::string format_findings(const RunReport& report) {
     if (failed.rows.empty()) {
         return {};
     }
-    std::string text =
-        fmt::format("{} cycles failed, in {} groups:\n", failed.rows.size(), failed.groups.size());
+    std::string text = fmt::format("{} failed, in {}:\n", hp::counted(failed.rows.size(), "cycle"),
+                                   hp::counted(failed.groups.size(), "group"));
     for (const FindingGroup& group : failed.groups) {
-        text += format_group(group, fmt::format("{} cycles", group.places.size()));
+        text += format_group(group, hp::counted(group.places.size(), "cycle"));
         text += fmt::format("  in {}\n  {}\n", fmt::join(ids_of(failed, group), " "),
                             replay_of(report.info, *failed.rows[group.places.front()]));
     }

@@ -107,9 +107,10 @@ struct RowResult {
     /// Lies that a hostile device told; nothing: none was asked to.
     std::optional<uint64_t> mutations;
     std::map<std::string, SurfaceLies> lies{};  ///< by surface
-    bool fresh_boot = false;  ///< the first row of its guest
-    std::string unfit;        ///< why no other row may run on this guest; empty: one may
-    std::string bundle;       ///< folder with everything about a failure; empty: none
+    std::map<std::string, bool> reached{};      ///< did it come so far; by ShellStep::reaches
+    bool fresh_boot = false;                    ///< the first row of its guest
+    std::string unfit;   ///< why no other row may run on this guest; empty: one may
+    std::string bundle;  ///< folder with everything about a failure; empty: none
     std::optional<Hang> hang{};
     Outcome outcome = Outcome::pass;
 

@@ -156,6 +156,7 @@ json to_json(const RowResult& row) {
             {"fresh_boot", row.fresh_boot},
             {"guest_unfit", row.unfit},
             {"mutations", row.mutations ? json(*row.mutations) : json(nullptr)},
+            {"reached", row.reached},
             {"bundle", row.bundle},
             {"hang", to_json(row.hang)},
             {"checks", array_of(row.checks)},

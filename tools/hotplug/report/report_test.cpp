@@ -413,10 +413,15 @@ TEST(SoakSummary, TellsHowOftenAHostileDeviceLied) {
     rows[0].mutations = 5;
     rows[1].mutations = 0;
     rows[2].mutations = 2;
+    rows[0].reached = {{"bound", true}};
+    rows[1].reached = {{"bound", false}};
     const auto soaks = summarize_soaks(rows);
-    EXPECT_NE(format_soak(soaks.at(0)).find("  the device told 7 lies, none in 1 cycles\n"),
+    EXPECT_NE(format_soak(soaks.at(0))
+                  .find("  the device told 7 lies, none in 1 cycles\n"
+                        "  bound: reached in 1 of 3 cycles\n"),
               std::string::npos);
     EXPECT_EQ(to_json(soaks.at(0)).at("mutations"), 7);
+    EXPECT_EQ(to_json(soaks.at(0)).at("reached").dump(), R"({"bound":1})");
     EXPECT_EQ(to_json(soaks.at(0)).at("honest_cycles"), 1);
 }
 
@@ -453,7 +458,7 @@ TEST(Findings, AreGroupedByStackAndEachHasItsReplay) {
               "  with it, replug: refused after #.# s\n"
               "  in hostile-probe/firmware/2 hostile-probe/firmware/4\n"
               "  hpctl run hostile-probe/firmware/2 --kernel /k --seed 7 --cycles 4\n"
-              "\n1 cycles: UBSAN: array-index-out-of-bounds in g\n    g\n    probe\n"
+              "\n1 cycle: UBSAN: array-index-out-of-bounds in g\n    g\n    probe\n"
               "  in hostile-probe/firmware/1\n"
               "  hpctl run hostile-probe/firmware/1 --kernel /k --seed 7 --cycles 4\n");
     EXPECT_NE(format_table(run).find(format_findings(run)), std::string::npos);

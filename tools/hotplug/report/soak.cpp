@@ -49,6 +49,9 @@ void add(Soak& soak, const RowResult& row) {
         soak.mutations = soak.mutations.value_or(0) + *row.mutations;
         soak.honest += *row.mutations == 0 ? 1 : 0;
     }
+    for (const auto& [name, reached] : row.reached) {
+        soak.reached[name] += reached ? 1 : 0;
+    }
     bool failed = false;
     for (const CheckResult& check : row.checks) {
         if (!check.passed) {
@@ -85,6 +88,9 @@ std::string format_soak(const Soak& soak) {
     if (soak.mutations) {
         text += fmt::format("  the device told {} lies, none in {} cycles\n", *soak.mutations,
                             soak.honest);
+    }
+    for (const auto& [name, cycles] : soak.reached) {
+        text += fmt::format("  {}: reached in {} of {} cycles\n", name, cycles, soak.done);
     }
     if (soak.losses.size() > 1) {
         for (const auto& [loss, count] : soak.losses) {
@@ -141,7 +147,8 @@ nlohmann::ordered_json to_json(const Soak& soak) {
             {"failed_checks", checks},
             {"lost_guests", guests},
             {"mutations", soak.mutations ? json(*soak.mutations) : json(nullptr)},
-            {"honest_cycles", soak.honest}};
+            {"honest_cycles", soak.honest},
+            {"reached", soak.reached}};
 }
 
 }  // namespace hotplug

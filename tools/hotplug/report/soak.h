@@ -42,6 +42,7 @@ struct Soak {
     std::vector<LostGuest> lost_guests;
     std::optional<uint64_t> mutations;  ///< nothing: no device was hostile
     unsigned honest = 0;                ///< cycles of a hostile device in which no lie was told
+    std::map<std::string, unsigned> reached;  ///< how many cycles came so far
 };
 
 /// One for each row that was repeated.

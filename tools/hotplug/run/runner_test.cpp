@@ -16,6 +16,7 @@
 #include <map>
 
 #include "hotplug/guest/boot_fitness.h"
+#include "hotplug/report/json_report.h"
 #include "hotplug/report/report_files.h"
 #include "hotplug/run/row_run.h"
 #include "lib/temp_tree.h"
@@ -55,6 +56,7 @@ struct Flaws {
     std::vector<std::string> kmemleak;
     std::string says;             ///< printed by each program
     bool output_cut = false;      ///< and it was not all that it printed
+    bool shell_hangs = false;     ///< a command of the row does not end
     std::string blocked;          ///< the list of tasks in state D, as the guest gives it
     std::string dump_fails;       ///< why the guest's memory cannot be dumped
     bool dump_takes_all = false;  ///< of the time that the run has
@@ -166,6 +168,7 @@ public:
             result.status = 1;
             result.out = "ring test failed";
         }
+        result.timed_out = argv.front() == "sh" && flaws_.shell_hangs;
         result.out += "said 0000:01:00.0\n" + flaws_.says;
         result.cut = flaws_.output_cut;
         return result;
@@ -645,6 +648,28 @@ TEST_F(RunnerTest, ShellChecksStatusAndOutput) {
               "step 'shell true': 'not there' is not in its output: said 0000:01:00.0");
     scenario_.steps = {ShellStep{"true", 1, ""}};
     EXPECT_FALSE(run_one().find(Check::steps)->passed);
+}
+
+TEST_F(RunnerTest, ShellThatMayFailSaysHowFarTheRowCame) {
+    scenario_.checks = {};
+    const auto reaches = [](const char* name, int status, const char* output) {
+        ShellStep step = {name, status, output};
+        step.reaches = name;
+        return step;
+    };
+    scenario_.steps = {reaches("there", 0, ""), reaches("no-status", 1, ""),
+                       reaches("no-output", 0, "not there"), ShellStep{"true", 0, ""}};
+    RowResult row = run_one();
+    EXPECT_TRUE(row.find(Check::steps)->passed);
+    EXPECT_EQ(row.reached, (std::map<std::string, bool>{
+                               {"there", true}, {"no-status", false}, {"no-output", false}}));
+    EXPECT_EQ(to_json(row).at("reached").dump(),
+              R"({"no-output":false,"no-status":false,"there":true})");
+
+    factory_.flaws.shell_hangs = true;
+    row = run_one();
+    EXPECT_FALSE(row.find(Check::steps)->passed) << "it has to come to an end";
+    EXPECT_EQ(row.reached, (std::map<std::string, bool>{{"there", false}}));
 }
 
 TEST_F(RunnerTest, TestsThatAShellReportsAreKeptAndJudged) {

@@ -242,6 +242,7 @@ TEST(ScenarioCatalogue, HostileRowsPutAnHonestBoardInAndCoverEverySurface) {
         EXPECT_TRUE(row.scenario->alone) << row.id();
         bool lies = false;
         bool honest = false;
+        bool reaches = false;
         for (const Step& step : row.steps()) {
             if (const auto* emulate = std::get_if<EmulateStep>(&step)) {
                 lies = lies || emulate->hostile();
@@ -249,9 +250,12 @@ TEST(ScenarioCatalogue, HostileRowsPutAnHonestBoardInAndCoverEverySurface) {
                     surfaces.insert(surface.get<std::string>());
                 }
             }
+            const auto* shell = std::get_if<ShellStep>(&step);
+            reaches = reaches || (shell != nullptr && !shell->reaches.empty());
             honest = honest || std::holds_alternative<RecoverStep>(step);
         }
         EXPECT_TRUE(lies && honest) << row.id();
+        EXPECT_TRUE(reaches) << row.id() << ": did the driver get anywhere?";
     }
     EXPECT_EQ(surfaces, (std::set<std::string>{"discovery", "firmware", "interrupts", "mailbox",
                                                "registers", "write_backs"}));

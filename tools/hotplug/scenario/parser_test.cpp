@@ -25,7 +25,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
         {"tell": "holder@victim", "line": "read", "answer": "read", "seconds": 6},
         {"lose": "surprise", "meanwhile": "sync", "seconds": 4},
         {"wait": "text", "seconds": 2.5},
-        {"shell": "true", "status": 1, "output": "x", "seconds": 5},
+        {"shell": "true", "status": 1, "output": "x", "seconds": 5, "reaches": "y"},
         {"emulate": {"do": "vanish_after", "accesses": 9}, "on": "bystander"},
         {"expect": ["removed", "kfd_usable"]},
         {"settle": 0.5},
@@ -68,6 +68,7 @@ TEST(ScenarioParser, ReadsEveryMember) {
     EXPECT_FALSE(lose.ones);
     EXPECT_EQ(std::get<LoseStep>(scenario->steps[12]).ones, std::chrono::milliseconds(400));
     EXPECT_EQ(std::get<ShellStep>(scenario->steps[4]).deadline, std::chrono::seconds(5));
+    EXPECT_EQ(std::get<ShellStep>(scenario->steps[4]).reaches, "y");
     const auto& emulate = std::get<EmulateStep>(scenario->steps[5]);
     EXPECT_EQ(emulate.request, (nlohmann::json{{"do", "vanish_after"}, {"accesses", 9}}));
     EXPECT_EQ(emulate.on, Role::bystander);
@@ -190,6 +191,8 @@ INSTANTIATE_TEST_SUITE_P(
             "x.json: /steps: step 'stop a@victim' names a client that no step before"},
         Bad{STEPS(R"({"start": "a"}, {"start": "a"})"),
             "x.json: /steps: step 'start a@victim' starts a client a second time"},
+        Bad{STEPS(R"({"shell": "a", "reaches": "b"}, {"shell": "c", "reaches": "b"})"),
+            "x.json: /steps: step 'shell c' reaches 'b' a second time"},
         Bad{STEPS(R"({"start": "holdr"})"),
             "x.json: /steps: step 'start holdr@victim': 'holdr' is no client of ours, nor named in "
             "/requires/programs; did you mean 'holder'?"},

@@ -19,10 +19,11 @@ namespace hotplug {
 namespace {
 
 /// What each step needs from those before it: a client before it is told something, a loss before a
-/// recovery, a number before it has to be more.
+/// recovery, a number before it has to be more. No two of them reach the same.
 void check_order(const std::vector<Step>& steps, const std::string& where) {
     std::vector<std::string> clients;
     std::vector<Role> asked;
+    std::vector<std::string> reached;
     bool lost = false;
     for (const Step& step : steps) {
         const auto refuse = [&](const std::string& why) {
@@ -53,6 +54,13 @@ void check_order(const std::vector<Step>& steps, const std::string& where) {
                 refuse("says 'more', and no step before it asks that GPU");
             }
             asked.push_back(ask->on);
+        } else if (const auto* shell = std::get_if<ShellStep>(&step)) {
+            if (std::find(reached.begin(), reached.end(), shell->reaches) != reached.end()) {
+                refuse(fmt::format("reaches '{}' a second time", shell->reaches));
+            }
+            if (!shell->reaches.empty()) {
+                reached.push_back(shell->reaches);
+            }
         } else if (std::holds_alternative<LoseStep>(step)) {
             if (lost) {
                 refuse("loses a GPU that is lost already");

@@ -90,6 +90,8 @@ struct ShellStep {
     std::string output;  ///< must be contained in its standard output
     std::chrono::milliseconds deadline{30'000};
     std::optional<Script> script = {};  ///< instead of the command
+    /// Not empty: another status or output is no failure, it says that the row did not come so far.
+    std::string reaches = {};
 
     /// The command line, with the variables.
     std::vector<std::string> argv() const;

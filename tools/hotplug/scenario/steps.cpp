@@ -313,7 +313,10 @@ Verb shell_verb() {
                                     "render nodes; $VICTIM_ID: KFD's gpu_id"),
                      may("status", &ShellStep::status, integer_kind(0, 255), "its end (0)"),
                      may("output", &ShellStep::output, text_kind(), "what its output contains"),
-                     may("seconds", &ShellStep::deadline, seconds_kind(), "how long (30)")}},
+                     may("seconds", &ShellStep::deadline, seconds_kind(), "how long (30)"),
+                     may("reaches", &ShellStep::reaches, name_kind(),
+                         "how far the row came if it ends like that, for the reports; the row goes "
+                         "on in any case")}},
         [](const ShellStep& step) {
             return "shell " + (step.script ? step.script->line() : step.command);
         });

@@ -10,20 +10,17 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-constexpr JournalKind hostile_kind = {"hostile", "cycles"};
+constexpr JournalKind hostile_kind = {"hostile", "hostile series", "cycles"};
 
 json to_json(const HostileCycle& cycle) {
     json surfaces = json::object();
     for (const auto& [name, lies] : cycle.surfaces) {
         surfaces[name] = {{"asked", lies.asked}, {"told", lies.told}};
     }
-    return {{"number", cycle.number},
-            {"scenario", cycle.scenario},
-            {"row", cycle.row},
-            {"lies", cycle.lies},
-            {"surfaces", surfaces},
-            {"passed", cycle.passed},
-            {"failures", to_json(cycle.failures)},
+    return {{"number", cycle.number},  {"scenario", cycle.scenario},
+            {"row", cycle.row},        {"lies", cycle.lies},
+            {"surfaces", surfaces},    {"reached", cycle.reached},
+            {"passed", cycle.passed},  {"failures", to_json(cycle.failures)},
             {"seconds", cycle.seconds}};
 }
 
@@ -32,6 +29,7 @@ HostileCycle read_cycle(const json& value) {
                           .scenario = value.at("scenario").get<std::string>(),
                           .row = value.at("row").get<std::string>(),
                           .lies = value.at("lies").get<uint64_t>(),
+                          .reached = value.at("reached").get<std::map<std::string, bool>>(),
                           .passed = value.at("passed").get<bool>(),
                           .failures = read_failures(value.at("failures")),
                           .seconds = value.at("seconds").get<double>()};
@@ -87,7 +85,9 @@ hp::Result<void> HostileJournal::add(HostileCycle cycle) {
 }
 
 void HostileJournal::take(HostileCycle cycle) {
-    done_.insert(cycle.number);
+    if (!done_.insert(cycle.number).second) {
+        return;
+    }
     for (const auto& [surface, lies] : cycle.surfaces) {
         known_[cycle.scenario][surface].add(lies);
     }

@@ -26,6 +26,7 @@ struct HostileCycle {
     std::string row;       ///< "hostile-probe/registers"
     uint64_t lies = 0;
     std::map<std::string, SurfaceLies> surfaces{};
+    std::map<std::string, bool> reached{};  ///< RowResult::reached
     bool passed = false;
     std::vector<Finding> failures{};
     double seconds = 0;  ///< since the cycle before, boots included
@@ -41,6 +42,7 @@ public:
 
     const JournalIdentity& identity() const { return file_.identity(); }
     const std::vector<std::string>& command() const { return file_.command(); }
+    /// Each number once, also where merged files have it twice.
     const std::vector<HostileCycle>& cycles() const { return cycles_; }
     /// Rows that the machine cannot run, and why. Not kept: they are tried again.
     const std::map<std::string, std::string>& left_out() const { return left_out_; }

@@ -19,6 +19,7 @@ HostileCycle cycle(uint64_t number, std::set<uint32_t> told, uint64_t asked = 10
             .row = "hostile-probe/registers",
             .lies = 20 * number,
             .surfaces = {{"registers", {asked, std::move(told)}}},
+            .reached = {{"bound", number % 2 == 1}},
             .passed = true,
             .seconds = 36};
 }
@@ -47,9 +48,10 @@ TEST_F(HostileJournalTest, GoesOnWhereItWasBrokenOff) {
     EXPECT_TRUE(again->done(4));
     EXPECT_FALSE(again->done(2));
     EXPECT_EQ(again->known("hostile-probe").at("registers"), (SurfaceLies{12, {3, 5, 7}}));
+    EXPECT_EQ(again->cycles()[1].reached, (std::map<std::string, bool>{{"bound", false}}));
     EXPECT_TRUE(again->known("hostile-load").empty()) << "another driver's work, another place";
     identity_.amount = 50;
-    EXPECT_NE(open().error().message.find("another hostile"), std::string::npos);
+    EXPECT_NE(open().error().message.find("of another hostile series ("), std::string::npos);
 }
 
 TEST_F(HostileJournalTest, ShardsAddUp) {
@@ -59,6 +61,8 @@ TEST_F(HostileJournalTest, ShardsAddUp) {
     const auto merged = HostileJournal::merge(files);
     ASSERT_TRUE(merged) << merged.error().message;
     EXPECT_EQ(merged->known("hostile-probe").at("registers").told, (std::set<uint32_t>{3, 4, 5}));
+    const std::vector<std::filesystem::path> twice = {files[0], files[1], files[0]};
+    EXPECT_EQ(HostileJournal::merge(twice)->cycles().size(), 2U) << "no cycle counts twice";
     identity_.kernel = "rebuilt";
     ASSERT_TRUE(open("c"));
     const std::vector<std::filesystem::path> wrong = {tree_.root() / "a", tree_.root() / "c"};
@@ -82,10 +86,12 @@ TEST_F(HostileJournalTest, TheReportHasLiesPlacesAndGroupsWithTheirRow) {
         EXPECT_NE(text.find(part), std::string::npos) << part << " is missing in:\n" << text;
     };
     has("all                                3      80      20       1       1\n");
+    has("hostile-probe/registers            3      80      20       1       1  bound 2\n");
     has("hostile-probe registers           10       3\n");
     has("hostile-vf/mailbox-load     left out: needs another profile\n");
     has("3 cycles of 300 in 108 s, boots included: 100 cycles per hour\n");
-    has("1 cycles: KASAN: use-after-free in f\n    f\n    g\n  in hostile-probe/registers/3\n"
+    has("1 cycle failed, in 1 group:\n");
+    has("1 cycle: KASAN: use-after-free in f\n    f\n    g\n  in hostile-probe/registers/3\n"
         "  hpctl run hostile-probe/registers/3 --kernel /k\n");
     EXPECT_EQ(replay_commands(*journal),
               (std::vector<std::string>{"hpctl run hostile-probe/registers/3 --kernel /k"}));

@@ -8,6 +8,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
+
+#include "lib/counted.h"
 
 namespace hotplug {
 
@@ -18,6 +21,7 @@ constexpr size_t cycles_shown = 8;
 struct RowSum {
     std::vector<uint64_t> lies;  // of each cycle
     size_t failed = 0;
+    std::map<std::string, size_t> reached;  // how many cycles came so far
 };
 
 uint64_t median(std::vector<uint64_t> numbers) {
@@ -35,8 +39,13 @@ uint64_t sum_of(const std::vector<uint64_t>& numbers) {
 }
 
 std::string format_sum(const std::string& name, const RowSum& sum) {
-    return fmt::format("{:<28}{:>8}{:>8}{:>8}{:>8}{:>8}\n", name, sum.lies.size(), sum_of(sum.lies),
-                       median(sum.lies), std::ranges::count(sum.lies, 0u), sum.failed);
+    std::string text =
+        fmt::format("{:<28}{:>8}{:>8}{:>8}{:>8}{:>8}", name, sum.lies.size(), sum_of(sum.lies),
+                    median(sum.lies), std::ranges::count(sum.lies, 0u), sum.failed);
+    for (const auto& [milestone, cycles] : sum.reached) {
+        text += fmt::format("  {} {}", milestone, cycles);
+    }
+    return text + "\n";
 }
 
 std::string format_rows(const HostileJournal& journal) {
@@ -47,9 +56,12 @@ std::string format_rows(const HostileJournal& journal) {
             sum->lies.push_back(cycle.lies);
             sum->failed += cycle.passed ? 0 : 1;
         }
+        for (const auto& [name, reached] : cycle.reached) {
+            sums[cycle.row].reached[name] += reached ? 1 : 0;
+        }
     }
-    std::string text = fmt::format("{:<28}{:>8}{:>8}{:>8}{:>8}{:>8}\n", "row", "cycles", "lies",
-                                   "median", "honest", "failed");
+    std::string text = fmt::format("{:<28}{:>8}{:>8}{:>8}{:>8}{:>8}  reached\n", "row", "cycles",
+                                   "lies", "median", "honest", "failed");
     for (const auto& [row, sum] : sums) {
         text += format_sum(row, sum);
     }
@@ -83,8 +95,8 @@ std::string format_pace(const HostileJournal& journal) {
         seconds += cycle.seconds;
     }
     const size_t cycles = journal.cycles().size();
-    return fmt::format("{} cycles of {} in {:.0f} s, boots included: {:.0f} cycles per hour\n",
-                       cycles, journal.identity().amount, seconds,
+    return fmt::format("{} of {} in {:.0f} s, boots included: {:.0f} cycles per hour\n",
+                       hp::counted(cycles, "cycle"), journal.identity().amount, seconds,
                        seconds > 0 ? static_cast<double>(cycles) * 3600 / seconds : 0);
 }
 
@@ -114,11 +126,12 @@ std::string format_hostile(const HostileJournal& journal) {
     }
     const auto groups = group_findings(places);
     if (!groups.empty()) {
-        text += fmt::format("\n{} cycles failed, in {} groups:\n", replay_commands(journal).size(),
-                            groups.size());
+        text += fmt::format("\n{} failed, in {}:\n",
+                            hp::counted(replay_commands(journal).size(), "cycle"),
+                            hp::counted(groups.size(), "group"));
     }
     for (const FindingGroup& group : groups) {
-        text += format_group(group, fmt::format("{} cycles", group.places.size()));
+        text += format_group(group, hp::counted(group.places.size(), "cycle"));
         const size_t shown = std::min(cycles_shown, group.places.size());
         text += "  in";
         for (size_t i = 0; i < shown; ++i) {

@@ -44,9 +44,10 @@ HostileRows::HostileRows(HostilePlan plan, HostileJournal& journal)
     for (uint64_t cycle = plan_.shard.index; cycle <= journal_.identity().amount;
          cycle += plan_.shard.of) {
         if (!journal_.done(cycle)) {
-            pending_.insert(pending_.begin(), cycle);
+            pending_.push_back(cycle);
         }
     }
+    std::reverse(pending_.begin(), pending_.end());
 }
 
 std::optional<Row> HostileRows::draw(uint64_t cycle) const {
@@ -96,6 +97,7 @@ hp::Result<void> HostileRows::finished(const RowResult& result) {
                          .row = under_way_->expected_key(),
                          .lies = result.mutations.value_or(0),
                          .surfaces = result.lies,
+                         .reached = result.reached,
                          .passed = result.outcome == Outcome::pass,
                          .failures = findings_of(result),
                          .seconds = seconds.count()});

@@ -26,12 +26,12 @@ std::string one_line(const json& value) {
     return value.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-hp::Result<std::string> read_lines(const fs::path& file, std::string_view kind) {
+hp::Result<std::string> read_lines(const fs::path& file, std::string_view noun) {
     std::ifstream in(file);
     std::ostringstream text;
     text << in.rdbuf();
     if (!in) {
-        return hp::fail(fmt::format("{}: cannot read the results of a {}", file.string(), kind));
+        return hp::fail(fmt::format("{}: cannot read the results of a {}", file.string(), noun));
     }
     return text.str();
 }
@@ -62,7 +62,7 @@ hp::Result<JournalFile> JournalFile::open(const JournalKind& kind, const fs::pat
         if (!(journal.identity_ == identity)) {
             return hp::fail(fmt::format(
                 "{} is of another {} ({}) than this ({}): choose another folder by --results",
-                file.string(), kind.name, one_line(journal.header().at(kind.name)),
+                file.string(), kind.noun, one_line(journal.header().at(kind.name)),
                 one_line(wanted.header().at(kind.name))));
         }
         journal.command_ = command;
@@ -90,12 +90,12 @@ hp::Result<void> JournalFile::adds_up_with(const JournalFile& other) const {
         return {};
     }
     return hp::fail(fmt::format("{} is of another {} ({}) than {} ({}): they do not add up",
-                                file_.string(), kind_.name, one_line(header().at(kind_.name)),
+                                file_.string(), kind_.noun, one_line(header().at(kind_.name)),
                                 other.file_.string(), one_line(other.header().at(kind_.name))));
 }
 
 hp::Result<void> JournalFile::load(const Take& take) {
-    auto read = read_lines(file_, kind_.name);
+    auto read = read_lines(file_, kind_.noun);
     if (!read) {
         return tl::unexpected(read.error());
     }
@@ -128,7 +128,7 @@ hp::Result<void> JournalFile::load(const Take& take) {
             value.at("command").get_to(command_);
         } catch (const json::exception& error) {
             return hp::fail(fmt::format("{}:{}: not a line of a {}'s results: {}", file_.string(),
-                                        number, kind_.name, error.what()));
+                                        number, kind_.noun, error.what()));
         }
     }
     if (number == 0) {

@@ -28,10 +28,10 @@ struct JournalIdentity {
     bool operator==(const JournalIdentity&) const = default;
 };
 
-/// The words of a file's first line, {"sweep": {..., "points": 100}}.
 struct JournalKind {
-    std::string_view name;
-    std::string_view amount;
+    std::string_view name;    ///< in a file's first line, {"sweep": {..., "points": 100}}
+    std::string_view noun;    ///< in messages: "a sweep"
+    std::string_view amount;  ///< in a file's first line
 };
 
 class JournalFile {

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using json = nlohmann::ordered_json;
 
-constexpr JournalKind sweep_kind = {"sweep", "points"};
+constexpr JournalKind sweep_kind = {"sweep", "sweep", "points"};
 
 json to_json(const SweepPoint& point) {
     return {{"phase", point.phase},

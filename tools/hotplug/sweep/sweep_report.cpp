@@ -13,6 +13,7 @@
 
 #include "hotplug/judge/findings.h"
 #include "hotplug/sweep/sweep_points.h"
+#include "lib/counted.h"
 
 namespace hotplug {
 
@@ -122,7 +123,7 @@ std::string format_points(const SweepJournal& journal, const FindingGroup& group
     }
     std::sort(accesses.begin(), accesses.end());
     accesses.erase(std::unique(accesses.begin(), accesses.end()), accesses.end());
-    std::string text = format_group(group, fmt::format("{} points", accesses.size()));
+    std::string text = format_group(group, hp::counted(accesses.size(), "point"));
     const size_t shown = std::min(accesses_shown, accesses.size());
     text += fmt::format(
         "  at {}{}\n",
@@ -161,8 +162,9 @@ std::string format_sweep(const SweepJournal& journal) {
     }
     const auto groups = group_findings(places);
     if (!groups.empty()) {
-        text += fmt::format("\n{} points failed, in {} groups:\n", replay_commands(journal).size(),
-                            groups.size());
+        text += fmt::format("\n{} failed, in {}:\n",
+                            hp::counted(replay_commands(journal).size(), "point"),
+                            hp::counted(groups.size(), "group"));
     }
     for (const FindingGroup& group : groups) {
         text += format_points(journal, group);
