@@ -19,6 +19,8 @@ using Clock = Deadline::Clock;
 
 constexpr auto settle_pause = std::chrono::milliseconds(250);
 constexpr unsigned kmemleak_cycles = 8;
+constexpr const char* lied = "not judged: the device lied";
+
 }  // namespace
 
 std::string open_command(std::string_view path) {
@@ -81,13 +83,7 @@ CheckResult RowJudge::judge_now(Check check) {
         case Check::steps:
             return check_steps(state_.step_failure.empty() ? state_.held_up : state_.step_failure);
         case Check::log_clean: return check_log_clean(state_.result.kernel_log);
-        case Check::error_lines: {
-            std::vector<std::string> may_log = state_.scenario.may_log;
-            for (std::string& line : may_log) {
-                line = state_.expand(std::move(line));
-            }
-            return check_error_lines(state_.result.kernel_log, episodes, may_log);
-        }
+        case Check::error_lines: return judge_error_lines();
         case Check::stray_dma: return judge_stray_dma();
         case Check::no_leak: return check_no_leak(find_row_leaks());
     }
@@ -168,10 +164,28 @@ CheckResult RowJudge::judge_kfd() {
     return result;
 }
 
+/// A device that was told to lie may have had nothing to say. How much it lied may be unknown:
+/// then it did.
+bool RowJudge::device_lied() const {
+    return !state_.hostile.empty() && state_.result.mutations != 0;
+}
+
+/// A driver that notices a lie says so.
+CheckResult RowJudge::judge_error_lines() {
+    if (device_lied()) {
+        return {.check = Check::error_lines, .value = lied};
+    }
+    std::vector<std::string> may_log = state_.scenario.may_log;
+    for (std::string& line : may_log) {
+        line = state_.expand(std::move(line));
+    }
+    return check_error_lines(state_.result.kernel_log, state_.result.episodes, may_log);
+}
+
 /// Who believes a device that lies may send it anywhere.
 CheckResult RowJudge::judge_stray_dma() {
-    if (!state_.hostile.empty()) {
-        return {.check = Check::stray_dma, .value = "it lied"};
+    if (device_lied()) {
+        return {.check = Check::stray_dma, .value = lied};
     }
     const auto after = state_.bed.stray_dma();
     if (!after) {

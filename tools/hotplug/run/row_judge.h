@@ -33,6 +33,8 @@ private:
     CheckResult judge_bystander();
     std::vector<std::string> find_evictions();
     CheckResult judge_kfd();
+    bool device_lied() const;
+    CheckResult judge_error_lines();
     CheckResult judge_stray_dma();
     std::vector<std::string> find_row_leaks();
     bool kmemleak_is_due() const;

@@ -42,6 +42,8 @@ struct Flaws {
     uint64_t accesses = 0;
     uint64_t stray_dma = 0;  ///< more of the bystander's at each question
     std::string complaint;   ///< printed by the kernel at the loss
+    std::string error_line;  ///< likewise, with the priority of an error
+    uint64_t lies = 10;      ///< told by a hostile victim
     bool node_leaks = false;
     bool nodes_held = false;  ///< a client keeps the victim's node open beyond the loss
     bool kfd_held = false;    ///< a client has /dev/kfd open, and with it all GPUs
@@ -194,6 +196,9 @@ public:
         if (!flaws_.complaint.empty()) {
             log(flaws_.complaint);
         }
+        if (!flaws_.error_line.empty()) {
+            log(flaws_.error_line, 3);
+        }
         lost_[slot] = lost_once_ = true;
         ++losses_;
         for (auto& [id, job] : jobs_) {
@@ -255,7 +260,7 @@ public:
         return nlohmann::json{{"state", "present"}, {"hive", {{"reads", reads}, {"peers", {1U}}}}};
     }
     hp::Result<Lies> lies(size_t slot) override {
-        return Lies{10 + slot, {{"registers", {.asked = 30, .told = {5, 7}}}}};
+        return Lies{flaws_.lies + slot, {{"registers", {.asked = 30, .told = {5, 7}}}}};
     }
     hp::Result<AbsentAccesses> absent_accesses(size_t) override {
         AbsentAccesses accesses;
@@ -342,8 +347,8 @@ public:
         later_.emplace(Deadline::Clock::now() + delay, std::move(text));
     }
     /// The kernel says it.
-    void log(std::string_view text) {
-        log_.push_back({4, log_.size(), 1'500'000, std::string(text)});
+    void log(std::string_view text, int level = 4) {
+        log_.push_back({level, log_.size(), 1'500'000, std::string(text)});
     }
 
     std::vector<std::vector<std::string>> ran;
@@ -1309,6 +1314,23 @@ TEST_F(RunnerTest, HostileDeviceCostsTheGuestUnlessAnotherIsPutInItsPlace) {
     EXPECT_EQ(other.mutations, 11U);
     scenario_.steps = {LoseStep{Loss::surprise}, RecoverStep{}};
     EXPECT_FALSE(run().mutations);
+}
+
+TEST_F(RunnerTest, ErrorsOfADriverThatWasLiedToAreNotJudged) {
+    const EmulateStep lie{{{"do", "hostile"}, {"surface", {"registers"}}, {"rate", 9}, {"seed", 1}},
+                          Role::victim};
+    scenario_.steps = {lie, LoseStep{Loss::surprise}, RecoverStep{}};
+    scenario_.checks = {};
+    factory_.flaws.error_line = "amdgpu 0000:03:00.0: SMU: unknown response";
+    factory_.flaws.stray_dma = 2;
+    const RowResult lied_to = run_one();
+    for (const Check check : {Check::error_lines, Check::stray_dma}) {
+        EXPECT_TRUE(lied_to.find(check)->passed);
+        EXPECT_EQ(lied_to.find(check)->value, "not judged: the device lied");
+    }
+    factory_.flaws.lies = 0;
+    EXPECT_EQ(failures(run_one()), (Checks{Check::error_lines, Check::stray_dma}))
+        << "it was told to lie, and never did";
 }
 
 TEST_F(RunnerTest, CyclesThatAreTriesGetANewGuestAfterAComplaint) {
