@@ -209,8 +209,10 @@ int run(int argc, char** argv) {
         ->add_option("--shard", hostile.shard,
                      "run one part of the cycles; 2/3: the second of three")
         ->capture_default_str();
-    hostile_app->add_option("--minutes", hostile.minutes,
-                            "begin no cycle after this time; the next call continues");
+    hostile_app
+        ->add_option("--minutes", hostile.minutes,
+                     "begin no cycle after this time; the next call continues")
+        ->check(CLI::Range(1, 1'000'000));
     hostile_app->add_option("--merge", hostile.merge,
                             "lets nobody lie: merge hostile.jsonl of these folders into --results");
 
