@@ -127,8 +127,8 @@ hp::Result<void> JournalFile::load(const Take& take) {
                          .amount = identity.at(kind_.amount).get<uint64_t>()};
             value.at("command").get_to(command_);
         } catch (const json::exception& error) {
-            return hp::fail(fmt::format("{}:{}: not a line of a {}'s results: {}", file_.string(),
-                                        number, kind_.noun, error.what()));
+            return hp::fail(fmt::format("{}:{}: not a line of the results of a {}: {}",
+                                        file_.string(), number, kind_.noun, error.what()));
         }
     }
     if (number == 0) {
