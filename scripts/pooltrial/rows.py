@@ -87,7 +87,7 @@ def swap(pool, tell):
 
 
 def two_gpus(pool, tell):
-    """PL-07: a VM with two GPUs, with a job on each."""
+    """PL-07: a VM with two GPUs, with a job on each; and a job that moves to one of them is not disturbed when the other one goes."""
     leases = pool.lease("train", 2)
     guest = pool.guest("train")
     serials = [pool.serials[pool.gpu_of(lease)] for lease in leases]
@@ -98,6 +98,13 @@ def two_gpus(pool, tell):
     refused("vm-full", pool, "lease", pool=POOL, vm="train", count=2)
     pool.give_back(leases[0])
     require(set(guest.bus()) == {serials[1]}, "the guest's bus has not the second GPU alone")
+    mover = guest.start_job(f"mover-{leases[1]}", serials[1], SHORT_JOB * 2, "--on-arrival")
+    mover.wait("ready", 60)
+    pool.lease("train")
+    mover.wait("moved", 60)
+    pool.give_back(leases[1])
+    mover.result(120)
+    require(not mover.said("lost"), "the job took the GPU that it had left for its own")
     pool.empty()
     tell("two GPUs gave the same result in one VM")
 

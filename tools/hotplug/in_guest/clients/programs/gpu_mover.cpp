@@ -195,7 +195,9 @@ IoResult<Outcome> Placement::wait(KfdDevice& device) {
         if (!waited) {
             return tl::unexpected(waited.error());
         }
-        if (*waited == EventWait::hardware_exception) {
+        // The process still has the GPU that it moved away from, and is told when that goes.
+        if (*waited == EventWait::hardware_exception &&
+            device.hardware_exception().gpu_id == device.gpu_id()) {
             return Outcome::lost;
         }
         if (*waited == EventWait::memory_exception) {
