@@ -1060,6 +1060,27 @@ static void reset_parked(struct kunit *test)
 	amdgpu_reset_domain_read_unlock(domain);
 }
 
+/* A freeze does not begin in a PCI error recovery, and keeps others from beginning */
+static void recovery_held_off(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "held-off");
+	struct amdgpu_device *adev = gpu->adev;
+	struct amdgpu_reset_domain *domain = adev->reset_domain;
+
+	mutex_init(&adev->reset_list_lock);
+	amdgpu_device_lock_reset_domain(domain);
+	amdgpu_device_park_reset_domain(domain);
+	KUNIT_EXPECT_EQ(test, amdgpu_pci_recovery_hold_off(adev), -EBUSY);
+	KUNIT_EXPECT_EQ(test, atomic_read(&domain->freezing), 0);
+	amdgpu_device_unpark_reset_domain(domain);
+	amdgpu_device_unlock_reset_domain(domain);
+
+	KUNIT_ASSERT_EQ(test, amdgpu_pci_recovery_hold_off(adev), 0);
+	KUNIT_EXPECT_EQ(test, atomic_read(&domain->freezing), 1);
+	amdgpu_pci_recovery_let_in(adev);
+	KUNIT_EXPECT_EQ(test, atomic_read(&domain->freezing), 0);
+}
+
 static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(lost_once),
 	KUNIT_CASE(lost_while_removed),
@@ -1086,6 +1107,7 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(reset_after_reset),
 	KUNIT_CASE(reset_shared_at_its_end),
 	KUNIT_CASE(reset_parked),
+	KUNIT_CASE(recovery_held_off),
 	KUNIT_CASE(removal_ends_hung_reset),
 	KUNIT_CASE(removal_waits_for_slow_reset),
 	KUNIT_CASE(removal_knows_waits),
