@@ -67,7 +67,7 @@ hp::Result<void> prepare(const fs::path& results) {
     for (auto entry = fs::directory_iterator(results, error);
          !error && entry != fs::directory_iterator(); entry.increment(error)) {
         const std::string name = entry->path().filename();
-        if (name == "failed" || name == "hang" || name.starts_with("boot-")) {
+        if (name == "failed" || name.starts_with("hang-") || name.starts_with("boot-")) {
             fs::remove_all(entry->path(), error);
         }
     }
@@ -192,10 +192,13 @@ void print_plan(const RunOptions& options, const std::vector<Row>& rows) {
     machine.gpus = options.machine.gpus;
     machine.profile = options.machine.profile;
     machine.behind_switch = options.machine.behind_switch;
-    fmt::print("each guest: kernel {}, {} of {}, {} CPUs, {} MiB, {}{}\n{}", options.machine.kernel,
-               machine.gpus, machine.profile, options.machine.cpus, options.machine.memory_mib,
-               options.machine.accelerator == "auto" ? "KVM or TCG" : options.machine.accelerator,
-               machine.behind_switch ? ", a PCIe switch" : "", describe_plan(rows, machine));
+    fmt::print(
+        "{}: kernel {}, {} of {}, {} CPUs, {} MiB, {}{}\n{}",
+        options.guests == 1 ? "each guest" : fmt::format("{} guests at once, each", options.guests),
+        options.machine.kernel, machine.gpus, machine.profile, options.machine.cpus,
+        options.machine.memory_mib,
+        options.machine.accelerator == "auto" ? "KVM or TCG" : options.machine.accelerator,
+        machine.behind_switch ? ", a PCIe switch" : "", describe_plan(rows, machine));
     std::fflush(stdout);
 }
 
@@ -393,7 +396,8 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
                        .examiner = std::move(*examiner),
                        .pool_trial = std::move(*trial),
                        .fail_on_skip = options.fail_on_skip,
-                       .quarantine = std::move(*quarantine)});
+                       .quarantine = std::move(*quarantine),
+                       .guests = options.guests});
         report = runner.run(*rows, std::move(info));
     }
     if (auto written = reports.write(report); !written) {

@@ -82,6 +82,7 @@ struct RunOptions {
     std::optional<unsigned> cycles;
     std::optional<unsigned> watch_s;  ///< none: what each row has
     unsigned repeat = 1;
+    unsigned guests = 1;         ///< at once
     unsigned run_timeout_s = 0;  ///< 0: none
     std::string ktap;            ///< a file, or "-": standard output, as rows end
     std::string junit;           ///< a file

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: see progress.h.
-// Thread: the runner's.
+// Thread: any.
 #include "hotplug/run/progress.h"
 
 #include <fmt/format.h>
@@ -34,24 +34,28 @@ TextProgress::~TextProgress() {
 }
 
 void TextProgress::run_started(size_t rows) {
+    const std::lock_guard held(lock_);
     rows_ = rows;
     time_left_.begin(rows, TimeLeft::Clock::now());
 }
 
 void TextProgress::booting() {
+    const std::lock_guard held(lock_);
     status("booting the guest");
 }
 
 void TextProgress::row_started(const std::string& id) {
-    row_ = id;
-    status("");
+    const std::lock_guard held(lock_);
+    status(id);
 }
 
-void TextProgress::step_started(const std::string& what) {
-    status(what);
+void TextProgress::step_started(const std::string& row, const std::string& what) {
+    const std::lock_guard held(lock_);
+    status(fmt::format("{}: {}", row, what));
 }
 
 void TextProgress::row_finished(const RowResult& row) {
+    const std::lock_guard held(lock_);
     ++done_;
     time_left_.finished(row.id, TimeLeft::Clock::now());
     const std::string word =
@@ -70,10 +74,10 @@ void TextProgress::row_finished(const RowResult& row) {
             line(fmt::format("    ... and {} more lines", texts.size() - most));
         }
     }
-    row_.clear();
 }
 
 void TextProgress::note(const std::string& text) {
+    const std::lock_guard held(lock_);
     line(text);
 }
 
@@ -82,9 +86,8 @@ void TextProgress::status(const std::string& text) {
         return;  // a pipe gets finished rows only: its reader keeps every line
     }
     const auto left = time_left_.left(TimeLeft::Clock::now());
-    std::string shown = fmt::format("[{}/{}{}] {}{}{}", std::min(done_ + 1, rows_), rows_,
-                                    left ? fmt::format(", {} left", rough_text(*left)) : "", row_,
-                                    row_.empty() || text.empty() ? "" : ": ", text);
+    std::string shown = fmt::format("[{}/{}{}] {}", std::min(done_ + 1, rows_), rows_,
+                                    left ? fmt::format(", {} left", rough_text(*left)) : "", text);
     shown.resize(std::min(shown.size(), status_width));
     fmt::print(out_, "{}{}", erase_line, shown);
     std::fflush(out_);

@@ -24,7 +24,7 @@ std::string progress_text(bool terminal) {
         progress.run_started(2);
         progress.booting();
         progress.row_started(good.id);
-        progress.step_started("lose slot_power");
+        progress.step_started(good.id, "lose slot_power");
         progress.row_finished(good);
         progress.booting();
         progress.row_finished(skipped);

@@ -67,7 +67,7 @@ hp::Result<void> RowRun::begin() {
 }
 
 void RowRun::perform(const Step& step) {
-    progress_.step_started(describe(step));
+    progress_.step_started(state_.row.id(), describe(step));
     const auto start = Clock::now();
     const auto done = std::visit([&](const auto& verb) { return steps_.perform(verb); }, step);
     if (done) {
@@ -94,7 +94,7 @@ void RowRun::tell_failure() {
         return;
     }
     if (const std::string hang = find_hang(state_, failed); failed || !hang.empty()) {
-        progress_.step_started("what hangs");
+        progress_.step_started(state_.row.id(), "what hangs");
         on_failure_(state_.result, hang);
     }
 }
@@ -104,7 +104,7 @@ void RowRun::end() {
         state_.mark_unfit("interrupted");
         return;
     }
-    progress_.step_started("checks");
+    progress_.step_started(state_.row.id(), "checks");
     judge_.judge(state_.scenario.checks);
     if (state_.lost) {
         state_.mark_unfit("the GPU is not back");

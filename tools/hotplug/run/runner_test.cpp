@@ -9,11 +9,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <latch>
 #include <map>
+#include <mutex>
+#include <thread>
 
 #include "hotplug/guest/boot_fitness.h"
 #include "hotplug/report/json_report.h"
@@ -376,6 +380,7 @@ private:
 class FakeFactory final : public TestbedFactory {
 public:
     hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) override {
+        const std::lock_guard held(lock_);
         ++boots;
         if (flaws.boot_fails || bad_boots.contains(boots)) {
             return hp::fail("no hello from the agent");
@@ -399,6 +404,9 @@ public:
     std::set<int> bad_boots;
     std::map<int, std::vector<std::string_view>> boot_logs;  ///< what the kernel says meanwhile
     FakeTestbed* bed = nullptr;                              ///< the last one
+
+private:
+    std::mutex lock_;  ///< a run may have several guests
 };
 
 class SilentProgress final : public Progress {
@@ -406,7 +414,9 @@ public:
     void run_started(size_t) override {}
     void booting() override {}
     void row_started(const std::string&) override {}
-    void step_started(const std::string& what) override { steps.push_back(what); }
+    void step_started(const std::string&, const std::string& what) override {
+        steps.push_back(what);
+    }
     void row_finished(const RowResult&) override {}
     void note(const std::string& text) override { notes.push_back(text); }
 
@@ -952,7 +962,7 @@ TEST_F(HangTest, MemoryOfAGuestThatHangsIsReadAndKept) {
     EXPECT_NE(readme.find("It hung: the removal has not returned"), std::string::npos) << readme;
     EXPECT_NE(readme.find("bzImage 7.3.4"), std::string::npos) << readme;
     EXPECT_FALSE(std::filesystem::exists(bundle / "open")) << "README has it";
-    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang-1"));
     const auto lines = explain(row);
     EXPECT_EQ(lines.back(), "  a waits for b");
 }
@@ -975,7 +985,7 @@ TEST_F(HangTest, HangThatIsKnownLeavesNothing) {
     factory_.flaws.stuck = true;
     expected_ = ExpectedFailures({{"s", Check::removed, "known", {"still there"}}});
     EXPECT_FALSE(run_with(DumpOf::hangs).hang);
-    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang-1"));
 }
 
 TEST_F(HangTest, GuestIsAskedWhereItsMemoryCannotBeRead) {
@@ -1027,7 +1037,7 @@ TEST_F(HangTest, RunThatIsOutOfTimeMeanwhileLeavesNoMemory) {
     Deadline::lift_limit();
     EXPECT_TRUE(report.info.out_of_time);
     EXPECT_EQ(report.not_run, std::vector<std::string>{"s"});
-    EXPECT_FALSE(std::filesystem::exists(results_ / "hang"));
+    EXPECT_FALSE(std::filesystem::exists(results_ / "hang-1"));
 }
 
 TEST_F(HangTest, GuestThatStoodStillRunsNoOtherRow) {
@@ -1089,7 +1099,7 @@ public:
     void run_started(size_t) override {}
     void booting() override {}
     void row_started(const std::string& id) override { spend("start " + id); }
-    void step_started(const std::string&) override {}
+    void step_started(const std::string&, const std::string&) override {}
     void row_finished(const RowResult& row) override { spend("end " + row.id); }
     void note(const std::string&) override {}
 
@@ -1789,6 +1799,148 @@ TEST(ClientLines, BrokenLinesHaveNoState) {
     EXPECT_EQ(line.state, "end");
     EXPECT_EQ(line.done, 9U);
     EXPECT_EQ(line.bad, 2U);
+}
+
+/// Two guests at once. Neither boots before the other does: each one gets rows.
+class TwoGuests final : public TestbedFactory, public Progress {
+public:
+    explicit TwoGuests(FakeFactory& factory) : factory_(factory) {}
+
+    hp::Result<std::unique_ptr<Testbed>> boot(const std::filesystem::path& log_dir) override {
+        if (begun_++ < 2) {
+            both_.arrive_and_wait();
+        }
+        return factory_.boot(log_dir);
+    }
+    bool guest_ran(const std::filesystem::path& log_dir) const override {
+        return factory_.guest_ran(log_dir);
+    }
+
+    void run_started(size_t) override {}
+    void booting() override {}
+    void row_started(const std::string& id) override {
+        const std::lock_guard held(lock_);
+        ran_in_[id] = std::this_thread::get_id();
+    }
+    void step_started(const std::string&, const std::string&) override {}
+    void row_finished(const RowResult& row) override {
+        if (row.id == ends_run_) {
+            Deadline::limit_all(Clock::duration::zero());
+        }
+    }
+    void note(const std::string&) override {}
+
+    void end_run_after(const std::string& row) { ends_run_ = row; }
+    std::thread::id thread_of(const std::string& row) const { return ran_in_.at(row); }
+    size_t threads() const {
+        std::set<std::thread::id> all;
+        for (const auto& [row, thread] : ran_in_) {
+            all.insert(thread);
+        }
+        return all.size();
+    }
+
+private:
+    FakeFactory& factory_;
+    std::atomic<unsigned> begun_{0};
+    std::latch both_{2};
+    std::string ends_run_;
+    std::mutex lock_;
+    std::map<std::string, std::thread::id> ran_in_;
+};
+
+class TwoGuestsTest : public RunnerTest {
+protected:
+    RunReport run_at_once(const std::vector<Row>& rows) {
+        RunnerConfig made = config();
+        made.guests = 2;
+        Runner runner(two_, two_, std::move(made));
+        return runner.run(rows, {});
+    }
+    std::vector<Row> tries(unsigned count) {
+        std::vector<Row> rows(count, Row{&scenario_, nullptr, 0});
+        for (unsigned i = 0; i < count; ++i) {
+            rows[i].attempt = i + 1;
+        }
+        return rows;
+    }
+    static std::set<std::string> ids(const std::vector<Row>& rows) {
+        std::set<std::string> all;
+        for (const Row& row : rows) {
+            all.insert(row.id());
+        }
+        return all;
+    }
+    /// Those with a verdict and those without, each once.
+    static std::multiset<std::string> accounted_for(const RunReport& report) {
+        std::multiset<std::string> all(report.not_run.begin(), report.not_run.end());
+        for (const RowResult& row : report.rows) {
+            all.insert(row.id);
+        }
+        return all;
+    }
+
+    TwoGuests two_{factory_};
+};
+
+TEST_F(TwoGuestsTest, EachRowRunsOnceAndBothGuestsRunRows) {
+    factory_.flaws.kfd_broken = true;
+    const auto rows = tries(5);
+    const RunReport report = run_at_once(rows);
+    EXPECT_EQ(report.info.error, "");
+    const auto expected = ids(rows);
+    EXPECT_EQ(accounted_for(report), std::multiset<std::string>(expected.begin(), expected.end()));
+    EXPECT_TRUE(report.not_run.empty());
+    EXPECT_EQ(two_.threads(), 2U);
+    EXPECT_EQ(report.info.boots, static_cast<unsigned>(factory_.boots));
+    for (const RowResult& row : report.rows) {
+        EXPECT_EQ(row.outcome, Outcome::fail) << row.id;
+        EXPECT_TRUE(std::filesystem::exists(std::filesystem::path(row.bundle) / "console.log"))
+            << row.bundle;
+    }
+}
+
+TEST_F(TwoGuestsTest, CyclesOfASoakStayOnOneGuest) {
+    Scenario soak = scenario_;
+    soak.id = "soak";
+    soak.cycles = 4;
+    std::vector<Row> rows;
+    for (unsigned cycle = 1; cycle <= soak.cycles; ++cycle) {
+        rows.push_back({&soak, nullptr, cycle});
+    }
+    const auto others = tries(4);
+    rows.insert(rows.end(), others.begin(), others.end());
+    const RunReport report = run_at_once(rows);
+    EXPECT_EQ(report.rows.size(), 8U);
+    EXPECT_EQ(two_.threads(), 2U);
+    for (const Row& row : std::span(rows).first(soak.cycles)) {
+        EXPECT_EQ(two_.thread_of(row.id()), two_.thread_of(rows.front().id())) << row.id();
+    }
+    for (const RowResult& row : report.rows) {
+        EXPECT_TRUE(row.id == rows[0].id() || !row.id.starts_with("soak") || !row.fresh_boot)
+            << row.id;
+    }
+}
+
+TEST_F(TwoGuestsTest, GuestThatDoesNotBootEndsTheRunOfBoth) {
+    factory_.flaws.boot_fails = true;
+    const auto rows = tries(6);
+    const RunReport report = run_at_once(rows);
+    EXPECT_EQ(report.info.error, "no hello from the agent");
+    const auto expected = ids(rows);
+    EXPECT_EQ(accounted_for(report), std::multiset<std::string>(expected.begin(), expected.end()));
+    EXPECT_EQ(report.not_run.size(), 6U);
+}
+
+TEST_F(TwoGuestsTest, RunThatIsOutOfTimeAccountsForEachRow) {
+    const auto rows = tries(6);
+    two_.end_run_after(rows[0].id());
+    const RunReport report = run_at_once(rows);
+    Deadline::lift_limit();
+    EXPECT_TRUE(report.info.out_of_time);
+    EXPECT_FALSE(report.rows.empty());
+    const auto expected = ids(rows);
+    EXPECT_EQ(accounted_for(report), std::multiset<std::string>(expected.begin(), expected.end()));
 }
 
 }  // namespace
