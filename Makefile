@@ -32,7 +32,7 @@ fuzzers: ## build the libFuzzer targets
 	@scripts/setup fuzzers
 	@scripts/build fuzzers $(O)/fuzz -DFUZZ=ON
 
-run: ## watch a real amdgpu lose an emulated MI300X, on Debian's own kernel and with the series (ROWS="surprise drm": other rows than the flagship)
+run: ## watch a real amdgpu lose an emulated MI300X, on Debian's own kernel and with the series (ROWS="surprise drm": other rows)
 	@scripts/setup programs guest
 	@scripts/compare --debian $(O) $(RESULTS) $(ROWS)
 
