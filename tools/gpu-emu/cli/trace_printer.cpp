@@ -134,6 +134,9 @@ void TracePrinter::sum(const TraceRecord& record) {
     if (record.kind == TraceKind::dropped) {
         records_lost_ += record.value;
     }
+    if (record.kind == TraceKind::forgotten) {
+        records_forgotten_ = record.value;
+    }
     if (is_register(record) && record.kind != TraceKind::mutation) {
         const std::string name = name_of(record);
         ++registers_[name.empty() ? fmt::format("{:#x}", record.offset / 4) : name];
@@ -160,7 +163,8 @@ void TracePrinter::print_summary() {
         }
         out_ << nlohmann::json{{"records", kinds},
                                {"registers", registers},
-                               {"records_lost", records_lost_}}
+                               {"records_lost", records_lost_},
+                               {"records_forgotten", records_forgotten_}}
                     .dump()
              << '\n';
         return;
@@ -172,6 +176,9 @@ void TracePrinter::print_summary() {
     }
     if (records_lost_ != 0) {
         fmt::print(out_, "{:>10}  records lost while writing\n", records_lost_);
+    }
+    if (records_forgotten_ != 0) {
+        fmt::print(out_, "{:>10}  earlier records forgotten\n", records_forgotten_);
     }
     fmt::print(out_, "\nbusiest registers\n");
     for (const auto& [name, count] : busiest) {

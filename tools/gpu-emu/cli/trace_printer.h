@@ -49,6 +49,7 @@ private:
     std::array<uint64_t, trace_kinds> counts_{};
     std::map<std::string, uint64_t> registers_;
     uint64_t records_lost_ = 0;
+    uint64_t records_forgotten_ = 0;
 };
 
 }  // namespace gpuemu

@@ -59,6 +59,16 @@ const std::vector<TraceRecord> story = {
     record(TraceKind::dma_read, 4'000'000'000, no_region, 0x1000, 64),
 };
 
+TEST(TracePrinter, WhatATraceHasForgottenIsSaid) {
+    TraceRecord first = record(TraceKind::forgotten, 1'000'000'000, no_region, 0, 12345);
+    first.size = 0;
+    EXPECT_NE(print({first}, {}).find("forgotten"), std::string::npos);
+    EXPECT_NE(print({first}, {.summary = true}).find("12345  earlier records forgotten"),
+              std::string::npos);
+    const auto sums = nlohmann::json::parse(print({first}, {.json = true, .summary = true}));
+    EXPECT_EQ(sums["records_forgotten"], 12345);
+}
+
 TEST(TracePrinter, AMutationSaysWhereWhatWasAndWhatIsTold) {
     const std::vector<TraceRecord> lies = {
         trace_record({Surface::registers, 0x10, 1, 2}, 1'000'000'000),

@@ -2,14 +2,17 @@
 #include "gpu-emu/witness/access_trace.h"
 
 #include <fcntl.h>
+#include <sys/sendfile.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstring>
-#include <span>
+#include <limits>
 #include <system_error>
 
 #include "lib/clock.h"
@@ -33,6 +36,20 @@ int write_all(int fd, std::span<const std::byte> bytes) {
     return 0;
 }
 
+/// All from `offset` on; 0 or errno.
+int copy_from(int from, size_t offset, int to) {
+    auto at = static_cast<off_t>(offset);
+    while (true) {
+        const ssize_t copied = ::sendfile(to, from, &at, std::numeric_limits<int>::max());
+        if (copied == 0) {
+            return 0;
+        }
+        if (copied < 0 && errno != EINTR) {
+            return errno;
+        }
+    }
+}
+
 TraceHeader make_header(std::string_view profile) {
     TraceHeader header{};
     header.magic = trace_magic;
@@ -50,16 +67,26 @@ TraceHeader make_header(std::string_view profile) {
 
 }  // namespace
 
-AccessTrace::AccessTrace(const std::string& path, std::string_view profile, size_t capacity)
-    : file_(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
-      capacity_(capacity) {
-    if (!file_) {
+AccessTrace::AccessTrace(const std::string& path, std::string_view profile, size_t capacity,
+                         size_t limit)
+    : path_(path),
+      header_(make_header(profile)),
+      file_(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644)),
+      capacity_(capacity),
+      limit_(limit) {
+    struct stat status {};
+    if (!file_ || ::fstat(file_.get(), &status) != 0) {
         throw std::system_error(errno, std::generic_category(), "cannot write trace " + path);
     }
-    const TraceHeader header = make_header(profile);
-    if (const int error = write_all(file_.get(), std::as_bytes(std::span(&header, 1)))) {
+    if (!S_ISREG(status.st_mode)) {
+        limit_ = std::numeric_limits<size_t>::max();  // a pipe or a device keeps nothing
+    } else if (capacity_ * sizeof(TraceRecord) > limit_ / 4) {
+        throw std::system_error(EINVAL, std::generic_category(), "too small a limit of " + path);
+    }
+    if (const int error = write_all(file_.get(), std::as_bytes(std::span(&header_, 1)))) {
         throw std::system_error(error, std::generic_category(), "cannot write trace " + path);
     }
+    size_ = sizeof header_;
     filling_.reserve(capacity_);
     writer_ = std::thread([this] { write_loop(); });
 }
@@ -128,6 +155,61 @@ void AccessTrace::put(const TraceRecord& record) {
     }
 }
 
+int AccessTrace::append(std::span<const TraceRecord> records) {
+    const auto bytes = std::as_bytes(records);
+    if (size_ + bytes.size() > limit_) {
+        if (const int error = forget()) {
+            return error;
+        }
+    }
+    if (const int error = write_all(file_.get(), bytes)) {
+        // What follows has to begin where a record may. A pipe has no such place.
+        const bool whole = ::ftruncate(file_.get(), static_cast<off_t>(size_)) == 0 &&
+                           ::lseek(file_.get(), static_cast<off_t>(size_), SEEK_SET) >= 0;
+        return whole || errno == EINVAL || errno == ESPIPE ? error : errno;
+    }
+    size_ += bytes.size();
+    return 0;
+}
+
+/// Keeps the later half. Readers, and a killed emulator, have either the old file or the new one.
+int AccessTrace::forget() {
+    const size_t kept = limit_ / 2 / sizeof(TraceRecord) * sizeof(TraceRecord);
+    const size_t begin = size_ - kept;
+    TraceRecord first{};
+    if (::pread(file_.get(), &first, sizeof first, static_cast<off_t>(begin)) != sizeof first) {
+        return EIO;
+    }
+    const size_t before = (begin - sizeof header_) / sizeof(TraceRecord);
+    const uint64_t forgotten = forgotten_ + before - (forgotten_ != 0 ? 1 : 0);  // itself one
+    const TraceRecord note = {.time_ns = first.time_ns,
+                              .offset = 0,
+                              .value = forgotten,
+                              .size = 0,
+                              .kind = TraceKind::forgotten,
+                              .region = no_region,
+                              .flags = 0};
+    const std::string path = path_ + ".shorter";
+    hp::Fd shorter(::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
+    if (!shorter) {
+        return errno;
+    }
+    int error = write_all(shorter.get(), std::as_bytes(std::span(&header_, 1)));
+    error = error != 0 ? error : write_all(shorter.get(), std::as_bytes(std::span(&note, 1)));
+    error = error != 0 ? error : copy_from(file_.get(), begin, shorter.get());
+    if (error == 0 && std::rename(path.c_str(), path_.c_str()) != 0) {
+        error = errno;
+    }
+    if (error != 0) {
+        ::unlink(path.c_str());
+        return error;
+    }
+    file_ = std::move(shorter);
+    size_ = sizeof header_ + sizeof note + kept;
+    forgotten_ = forgotten;
+    return 0;
+}
+
 void AccessTrace::write_loop() {
     // Signals are the loop's business (signalfd in another thread would not see one delivered
     // here).
@@ -149,7 +231,7 @@ void AccessTrace::write_loop() {
         }
         std::swap(filling_, writing);
         lock.unlock();
-        const int error = write_all(file_.get(), std::as_bytes(std::span(writing)));
+        const int error = append(writing);
         lock.lock();
         if (error != 0) {
             dropped_ += writing.size();

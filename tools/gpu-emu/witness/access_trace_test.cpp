@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -29,6 +30,29 @@ protected:
             all.push_back(*record);
         }
         return all;
+    }
+
+    /// The time of its last record.
+    uint64_t last_of_file() {
+        std::ifstream file(path, std::ios::binary);
+        TraceRecord record{};
+        file.seekg(-static_cast<std::streamoff>(sizeof record), std::ios::end);
+        file.read(reinterpret_cast<char*>(&record), sizeof record);
+        return record.time_ns;
+    }
+
+    /// So that a trace with a buffer of 64 drops none. The file takes it, or loses it.
+    void record_at_the_writers_pace(AccessTrace& trace, uint64_t number) {
+        const uint64_t dropped = trace.dropped();
+        trace.record(numbered(number));
+        if (number % 32 != 31) {
+            return;
+        }
+        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (last_of_file() != number && trace.dropped() == dropped &&
+               std::chrono::steady_clock::now() < end) {
+            std::this_thread::yield();
+        }
     }
 
     static TraceRecord numbered(uint64_t number) {
@@ -124,6 +148,57 @@ TEST_F(AccessTraceTest, WhatDoesNotFitIsCountedAndSaid) {
     EXPECT_GT(dropped, 0u) << "a buffer of 16 records cannot hold this";
     EXPECT_EQ(kept + dropped, written);
     EXPECT_LE(said, dropped);
+}
+
+TEST_F(AccessTraceTest, AFileHasABoundAndKeepsTheLatest) {
+    constexpr size_t limit = 8192;
+    constexpr uint64_t written = 20'000;  // 78 times as much
+    uint64_t largest = 0;
+    {
+        AccessTrace trace(path, "mi300x", 64, limit);
+        for (uint64_t i = 0; i < written; ++i) {
+            record_at_the_writers_pace(trace, i);
+            largest = std::max<uint64_t>(largest, std::filesystem::file_size(path));
+        }
+        ASSERT_EQ(trace.dropped(), 0u);
+    }
+    EXPECT_LE(largest, limit);
+    EXPECT_FALSE(std::filesystem::exists(path + ".shorter"));
+
+    const auto all = records();
+    ASSERT_GT(all.size(), limit / 2 / sizeof(TraceRecord)) << "it keeps half of that at least";
+    EXPECT_EQ(all.front().kind, TraceKind::forgotten);
+    EXPECT_EQ(all.front().value + all.size() - 1, written) << "each is there or counted";
+    EXPECT_EQ(all.front().time_ns, all[1].time_ns) << "in the order of time like all";
+    for (size_t i = 1; i < all.size(); ++i) {
+        EXPECT_EQ(all[i].time_ns, written - all.size() + i);
+    }
+}
+
+TEST_F(AccessTraceTest, AFullFolderLosesRecordsAndNotTheBound) {
+    constexpr size_t limit = 8192;
+    {
+        std::filesystem::create_directory(path + ".shorter");  // so no shorter file can be made
+        AccessTrace trace(path, "mi300x", 64, limit);
+        for (uint64_t i = 0; i < 1'000; ++i) {
+            record_at_the_writers_pace(trace, i);
+        }
+        EXPECT_GT(trace.dropped(), 0u);
+    }
+    std::filesystem::remove(path + ".shorter");
+    EXPECT_LE(std::filesystem::file_size(path), limit);
+    const auto all = records();
+    ASSERT_FALSE(all.empty());
+    EXPECT_GT(all.size(), 190u) << "it was full";
+    EXPECT_EQ(all.front().time_ns, 0u) << "the first ones stay";
+}
+
+TEST_F(AccessTraceTest, WhatKeepsNothingHasNoBound) {
+    AccessTrace trace("/dev/null", "mi300x", 64, 8192);
+    for (uint64_t i = 0; i < 1000; ++i) {
+        trace.record(numbered(i));
+    }
+    EXPECT_TRUE(std::filesystem::is_character_file("/dev/null")) << "nor is it replaced";
 }
 
 TEST_F(AccessTraceTest, AFileThatCannotBeWrittenIsAStartUpError) {

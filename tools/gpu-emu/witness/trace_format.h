@@ -32,12 +32,13 @@ enum class TraceKind : uint8_t {
     restored,
     hung,
     resumed,
-    mark,      // part of a label, see below
-    dropped,   // value: records lost before this one, because the file could not keep up
-    mutation,  // a lie of a hostile device (mutator.h), before the access that tells it
+    mark,       // part of a label, see below
+    dropped,    // value: records lost before this one, because the file could not keep up
+    mutation,   // a lie of a hostile device (mutator.h), before the access that tells it
+    forgotten,  // the first record; value: how many there were before, in a file that was full
 };
 inline constexpr size_t access_kinds = 10;
-inline constexpr size_t trace_kinds = 20;
+inline constexpr size_t trace_kinds = 21;
 
 /// The name as the control protocol has it for a single access: "mmio_read". Empty for a number
 /// that is no kind.
