@@ -426,7 +426,9 @@ void Gpu::Impl::read_registers(uint64_t offset, std::span<std::byte> out) {
         const uint64_t in_dword = offset % 4;
         const std::size_t length = std::min<std::size_t>(4 - in_dword, out.size());
         const auto dword = static_cast<uint32_t>(offset / 4);
-        const uint32_t value = mutator.word(Surface::registers, dword, registers.read(dword));
+        const uint32_t truth = registers.read(dword);
+        const uint32_t value =
+            nbio.shows_vram(dword) ? truth : mutator.word(Surface::registers, dword, truth);
         std::memcpy(out.data(), reinterpret_cast<const std::byte*>(&value) + in_dword, length);
         out = out.subspan(length);
         offset += length;

@@ -27,6 +27,7 @@ namespace gpuemu {
 namespace {
 
 constexpr uint64_t mib = 1u << 20;
+constexpr uint32_t mmMM_INDEX = 0, mmMM_DATA = 1;
 constexpr uint32_t mmRCC_CONFIG_MEMSIZE = 0xde3;
 constexpr uint32_t RCC_DOORBELL_APER_EN = 0xde0;
 constexpr uint32_t MP0_C2PMSG_35 = 0x16063, MP0_C2PMSG_81 = 0x16091;
@@ -451,6 +452,15 @@ TEST_F(GpuTest, AHostileDeviceLiesInItsRegistersAndGoesOnAsItWas) {
     gpu.make_honest();
     EXPECT_EQ(reg(IH_RB_BASE), 0x1234u);
     EXPECT_EQ(gpu.mutations(), 2u);
+}
+
+TEST_F(GpuTest, VramIsNoRegisterToLieAbout) {
+    set(mmMM_INDEX, 0x80001000);
+    set(mmMM_DATA, 0xcafe1234);
+    ASSERT_TRUE(gpu.make_hostile(1, std::array{Surface::registers}, 1));
+    EXPECT_EQ(reg(mmMM_DATA), 0xcafe1234u) << "a driver reads its whole discovery table so";
+    EXPECT_EQ(gpu.mutations(), 0u);
+    EXPECT_NE(reg(mmMM_INDEX), 0x80001000u);
 }
 
 TEST_F(GpuTest, LiesInRegistersAreRepeatedByTheirSeed) {

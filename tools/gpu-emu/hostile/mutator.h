@@ -24,7 +24,7 @@ namespace gpuemu {
 
 /// What the driver takes from the device.
 enum class Surface : uint8_t {
-    registers,    // what a read of BAR5 finds
+    registers,    // what a read of BAR5 finds, but for VRAM behind MM_INDEX
     write_backs,  // read pointers and fences of the driver's own queues
     interrupts,   // entries of the IH ring and its write pointer
     discovery,    // the IP discovery table

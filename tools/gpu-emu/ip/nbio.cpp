@@ -99,6 +99,10 @@ void Nbio::reset(ResetKind) {
     }
 }
 
+bool Nbio::shows_vram(uint32_t dword) const {
+    return dword == at(ip_, nbio::regBIF_BX_PF0_MM_DATA);
+}
+
 void Nbio::claim_vram_window() {
     const uint32_t index = at(ip_, nbio::regBIF_BX_PF0_MM_INDEX);
     const uint32_t index_high = at(ip_, nbio::regBIF_BX_PF0_MM_INDEX_HI);

@@ -26,6 +26,9 @@ public:
 
     void reset(ResetKind kind) override;
 
+    /// Whether a read of this register is one of VRAM.
+    bool shows_vram(uint32_t dword) const;
+
     /// Whether doorbells get further than here.
     bool doorbells_pass() const;
     /// Assumed: by the ranges that the driver sets. Nothing: whoever has its offset takes it; the
