@@ -18,6 +18,7 @@
 #include "hotplug/cli/kernel_source.h"
 #include "hotplug/cli/version.h"
 #include "hotplug/judge/expected_update.h"
+#include "hotplug/machine/host_memory.h"
 #include "hotplug/report/junit.h"
 #include "hotplug/report/kcidb.h"
 #include "hotplug/report/ktap.h"
@@ -358,6 +359,10 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
     if (!machine) {
         return tl::unexpected(machine.error());
     }
+    const auto at_once = static_cast<unsigned>(std::min<size_t>(options.guests, rows->size()));
+    if (auto fits = check_memory(*machine, at_once); !fits) {
+        return tl::unexpected(fits.error());
+    }
     if (!options.kcidb.empty()) {
         auto described = kcidb_source(options, *machine);
         if (!described) {
@@ -397,7 +402,7 @@ hp::Result<CommandStatus> run_command(RunOptions options) {
                        .pool_trial = std::move(*trial),
                        .fail_on_skip = options.fail_on_skip,
                        .quarantine = std::move(*quarantine),
-                       .guests = options.guests});
+                       .guests = at_once});
         report = runner.run(*rows, std::move(info));
     }
     if (auto written = reports.write(report); !written) {

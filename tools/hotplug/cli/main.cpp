@@ -179,8 +179,10 @@ int run(int argc, char** argv) {
                      "try these accesses instead, with a trace; 0: when the phase has ended")
         ->delimiter(',')
         ->allow_extra_args(false);
-    sweep_app->add_option("--minutes", sweep.minutes,
-                          "begin no point after this time; the next call continues");
+    sweep_app
+        ->add_option("--minutes", sweep.minutes,
+                     "begin no point after this time; the next call continues")
+        ->check(CLI::Range(1, 1'000'000));
     sweep_app->add_option("--merge", sweep.merge,
                           "no sweep: merge sweep.jsonl of these folders into --results");
 
