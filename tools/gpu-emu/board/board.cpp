@@ -137,6 +137,10 @@ hp::Result<void> Board::make_hostile(uint64_t seed, std::span<const Surface> sur
     return gpu_->make_hostile(seed, surfaces, rate);
 }
 
+void Board::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
+    gpu_->shift_fences(fence, more, count);
+}
+
 hp::Result<void> Board::poison_vram() {
     if (!gpu_) {
         return hp::fail("this device has no VRAM");

@@ -606,6 +606,10 @@ hp::Result<void> Gpu::make_hostile(uint64_t seed, std::span<const Surface> surfa
     return {};
 }
 
+void Gpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
+    impl_->mutator.shift(fence, more, count);
+}
+
 void Gpu::make_honest() {
     impl_->mutator.stop();
 }

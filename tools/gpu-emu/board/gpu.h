@@ -71,6 +71,8 @@ public:
     /// The device lies from now on: Mutator::start(). Tables among the surfaces are put into VRAM
     /// again. One clear error for a surface that the device does not have.
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
+    /// Mutator::shift().
+    void shift_fences(WriteBack fence, uint32_t more, uint64_t count);
     /// Honest again: before a cold reset, which puts the tables right.
     void make_honest();
     uint64_t mutations() const;

@@ -241,6 +241,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "hostile") {
         return hostile(request);
     }
+    if (verb == "false_fences") {
+        return false_fences(request);
+    }
     if (verb == "vram_poison") {
         return plain(device_.poison_vram());
     }
@@ -474,6 +477,23 @@ ControlServer::Answer ControlServer::hostile(const json& request) {
     }
     return plain(
         device_is_there().and_then([&] { return device_.make_hostile(*seed, *wanted, *rate); }));
+}
+
+ControlServer::Answer ControlServer::false_fences(const json& request) {
+    const auto queue = text(request, "queue");
+    const auto more = number(request, "more", UINT32_MAX);
+    const auto count = number(request, "count", any_count);
+    if (!queue || !more || !count) {
+        return tl::unexpected(!queue ? queue.error() : !more ? more.error() : count.error());
+    }
+    const bool video = *queue == "video";
+    if (!video && *queue != "compute") {
+        return hp::fail("'queue' has to be compute or video");
+    }
+    return plain(device_is_there().map([&] {
+        device_.shift_fences(video ? video_fence : compute_fence, static_cast<uint32_t>(*more),
+                             *count);
+    }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {

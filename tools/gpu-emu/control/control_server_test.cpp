@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -72,6 +73,9 @@ public:
         hostile_rate = rate;
         return {};
     }
+    void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override {
+        shifts[fence] = {more, count};
+    }
     hp::Result<void> poison_vram() override {
         poisoned = true;
         return {};
@@ -94,6 +98,7 @@ public:
     std::array<Places, surface_count> lied_about{};
     uint64_t hostile_seed = 0, hostile_rate = 0;
     std::vector<Surface> hostile_surfaces;
+    std::map<WriteBack, std::pair<uint32_t, uint64_t>> shifts;
 
 private:
     LossGate& gate_;
@@ -179,6 +184,29 @@ TEST_F(ControlServerTest, HostileReachesTheDevice) {
     EXPECT_EQ(device->hostile_rate, 100u);
     EXPECT_EQ(device->hostile_surfaces, (std::vector{Surface::registers, Surface::mailbox}));
     EXPECT_EQ(server->handle({{"do", "status"}})["mutations"], 3);
+}
+
+TEST_F(ControlServerTest, FalseFencesReachTheDevice) {
+    EXPECT_TRUE(ok({{"do", "false_fences"}, {"queue", "compute"}, {"more", 64}, {"count", 7}}));
+    EXPECT_TRUE(
+        ok({{"do", "false_fences"}, {"queue", "video"}, {"more", 0xffffffff}, {"count", 1}}));
+    const decltype(device->shifts) asked = {{compute_fence, {64, 7}},
+                                            {video_fence, {0xffffffff, 1}}};
+    EXPECT_EQ(device->shifts, asked);
+    EXPECT_EQ(server->handle(
+                  {{"do", "false_fences"}, {"queue", "sdma"}, {"more", 1}, {"count", 1}})["error"],
+              "'queue' has to be compute or video");
+    EXPECT_EQ(server->handle({{"do", "false_fences"}, {"queue", "video"}, {"count", 1}})["error"],
+              "'more' has to be a number from 0 to 4294967295");
+    EXPECT_EQ(server->handle({{"do", "false_fences"}, {"queue", "video"}, {"more", 1}})["error"],
+              "'count' has to be a number, 0 or more");
+    EXPECT_EQ(server->handle({{"do", "false_fences"}, {"more", 1}, {"count", 1}})["error"],
+              "'queue' has to be a text");
+    gate->vanish();
+    EXPECT_EQ(server->handle(
+                  {{"do", "false_fences"}, {"queue", "video"}, {"more", 1}, {"count", 1}})["error"],
+              "the device is gone; restore it first");
+    EXPECT_EQ(device->shifts, asked);
 }
 
 TEST_F(ControlServerTest, CountsWordsOfVram) {

@@ -52,6 +52,7 @@ public:
     virtual hp::Result<void> notify_guest(HostNotification what) = 0;
     virtual hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
                                           uint64_t rate) = 0;
+    virtual void shift_fences(WriteBack fence, uint32_t more, uint64_t count) = 0;
 
     /// Gpu::poison_vram(). One clear error for who has no VRAM.
     virtual hp::Result<void> poison_vram() = 0;

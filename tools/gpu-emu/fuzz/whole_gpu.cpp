@@ -385,6 +385,10 @@ hp::Result<void> WholeGpu::make_hostile(uint64_t seed, std::span<const Surface> 
     return gpu_.make_hostile(seed, surfaces, rate);
 }
 
+void WholeGpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
+    gpu_.shift_fences(fence, more, count);
+}
+
 hp::Result<void> WholeGpu::poison_vram() {
     gpu_.poison_vram();
     return {};

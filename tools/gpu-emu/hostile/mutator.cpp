@@ -80,6 +80,7 @@ void Mutator::start(uint64_t seed, std::span<const Surface> surfaces, uint64_t r
 
 void Mutator::stop() {
     stances_ = {};
+    shifts_.clear();
 }
 
 Places Mutator::places(Surface surface) const {
@@ -112,12 +113,26 @@ uint32_t Mutator::consider(Surface surface, uint32_t where, uint32_t value) {
         return value;
     }
     const Mutation mutation{surface, where, value, lie(scramble(draw), value)};
-    ++mutations_;
     seen.told.insert(where);
+    note(mutation);
+    return mutation.is;
+}
+
+uint32_t Mutator::fence(WriteBack what, uint32_t value) {
+    if (const auto shift = shifts_.find(what); shift != shifts_.end() && shift->second.left != 0) {
+        shift->second.left -= 1;
+        const Mutation mutation{Surface::write_backs, what, value, value + shift->second.more};
+        note(mutation);
+        value = mutation.is;
+    }
+    return word(Surface::write_backs, what, value);
+}
+
+void Mutator::note(const Mutation& mutation) {
+    ++mutations_;
     if (witness_) {
         witness_(mutation);
     }
-    return mutation.is;
 }
 
 }  // namespace gpuemu

@@ -97,11 +97,21 @@ public:
     /// The same for each whole dword of `bytes`, the first of which is at `where`.
     void table(Surface surface, uint32_t where, std::span<std::byte> bytes);
 
+    /// A scripted lie: the next `count` fences of that kind say `more` than they should.
+    void shift(WriteBack fence, uint32_t more, uint64_t count) { shifts_[fence] = {more, count}; }
+    /// What the driver is to see in place of a fence of its rings.
+    uint32_t fence(WriteBack what, uint32_t value);
+
 private:
     struct Stance {
         uint64_t seed = 0;
         uint64_t rate = 0;                               // 0: honest
         std::unordered_map<uint32_t, uint64_t> turns{};  // by place
+    };
+
+    struct Shift {
+        uint32_t more;
+        uint64_t left;
     };
 
     struct Seen {
@@ -111,9 +121,11 @@ private:
 
     const Stance& of(Surface surface) const { return stances_[static_cast<std::size_t>(surface)]; }
     uint32_t consider(Surface surface, uint32_t where, uint32_t value);
+    void note(const Mutation& mutation);
 
     std::array<Stance, surface_count> stances_;
-    std::array<Seen, surface_count> seen_;  // outlives stop(): it is asked for afterwards
+    std::array<Seen, surface_count> seen_;        // outlives stop(): it is asked for afterwards
+    std::unordered_map<uint32_t, Shift> shifts_;  // by WriteBack
     Witness witness_;
     uint64_t mutations_ = 0;
 };

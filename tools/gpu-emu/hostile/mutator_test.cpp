@@ -70,6 +70,27 @@ TEST(Mutator, WhatIsAskedElsewhereChangesNothing) {
     }
 }
 
+TEST(Mutator, ShiftsAsManyFencesAsItIsTold) {
+    Mutator mutator;
+    std::vector<Mutation> lies;
+    mutator.set_witness([&](const Mutation& lie) { lies.push_back(lie); });
+    mutator.shift(video_fence, 1, 2);
+    EXPECT_EQ(mutator.fence(video_fence, 7), 8u);
+    EXPECT_EQ(mutator.fence(compute_fence, 7), 7u);
+    ASSERT_EQ(lies.size(), 1u);
+    EXPECT_EQ(lies[0].surface, Surface::write_backs);
+    EXPECT_EQ(lies[0].where, video_fence);
+    EXPECT_EQ(lies[0].was, 7u);
+    EXPECT_EQ(lies[0].is, 8u);
+    EXPECT_EQ(mutator.fence(video_fence, 0xffffffff), 0u);
+    EXPECT_EQ(mutator.fence(video_fence, 7), 7u);
+    mutator.shift(compute_fence, 0xffffffff, 5);
+    EXPECT_EQ(mutator.fence(compute_fence, 7), 6u);
+    mutator.stop();
+    EXPECT_EQ(mutator.fence(compute_fence, 7), 7u);
+    EXPECT_EQ(mutator.mutations(), 3u);
+}
+
 TEST(Mutator, StartingAgainBeginsFromTheFront) {
     Mutator mutator;
     mutator.start(9, every_surface, 3);

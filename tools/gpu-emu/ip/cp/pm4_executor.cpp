@@ -299,7 +299,7 @@ Step Pm4Executor::release_mem(ComputeQueue& queue, Body body, Budget&) {
         case pm4::DATA_SEL_NONE: break;
         case pm4::DATA_SEL_SEND_32_BIT_LOW:
             memory.write32(address & ~uint64_t{3},
-                           mutated(context_.mutator, memory, compute_fence, body[4]));
+                           mutated_fence(context_.mutator, memory, compute_fence, body[4]));
             break;
         case pm4::DATA_SEL_SEND_64_BIT_DATA:
             memory.write64(address & ~uint64_t{7}, mutated(context_.mutator, memory, compute_fence,

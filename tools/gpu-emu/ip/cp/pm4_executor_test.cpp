@@ -403,6 +403,20 @@ TEST_F(Pm4ExecutorTest, AHostileDeviceLiesInTheDriversFencesAndReadPointer) {
     EXPECT_NE(memory.at32(test::Bench::kiq_rptr_report), kiq.wptr());
 }
 
+/// 32 bits are the fence of a ring. Those of the scheduler's and of a process have 64.
+TEST_F(Pm4ExecutorTest, ADeviceShiftsTheFencesOfRingsAndNothingElse) {
+    bench.mutator.shift(compute_fence, 64, 2);
+    kiq.put({header(PACKET3_RELEASE_MEM, 7), 0, 2u << 29, 0x2000, 0, 0x11, 0x22, 0});
+    kiq.put({header(PACKET3_RELEASE_MEM, 7), 0, 1u << 29, 0x2010, 0, 0x44, 0, 0});
+    kiq.put({header(PACKET3_WRITE_DATA, 4), to_memory, 0x2020, 0, 0x55});
+    EXPECT_EQ(bench.run_kiq(), Turn::idle);
+    EXPECT_EQ(memory.at32(0x2000), 0x11u);
+    EXPECT_EQ(memory.at32(0x2004), 0x22u);
+    EXPECT_EQ(memory.at32(0x2010), 0x44u + 64);
+    EXPECT_EQ(memory.at32(0x2020), 0x55u);
+    EXPECT_EQ(bench.mutator.mutations(), 1u);
+}
+
 TEST_F(Pm4ExecutorTest, AUsersMemoryIsToldTheTruth) {
     bench.mutator.start(1, std::array{Surface::write_backs}, 1);
     call({header(PACKET3_WRITE_DATA, 4), to_memory, 0x2000, 0, 0x55}, 4);

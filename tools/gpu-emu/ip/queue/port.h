@@ -43,6 +43,11 @@ T mutated(Mutator& mutator, const Port& port, WriteBack what, T value) {
     return value;
 }
 
+/// The same for a fence of one of the driver's own rings.
+inline uint32_t mutated_fence(Mutator& mutator, const Port& port, WriteBack what, uint32_t value) {
+    return port.vmid == 0 ? mutator.fence(what, value) : value;
+}
+
 /// Two neighbouring dwords of a packet, low one first.
 inline uint64_t join(uint32_t low, uint32_t high) {
     return low | uint64_t{high} << 32;

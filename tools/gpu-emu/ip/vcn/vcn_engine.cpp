@@ -260,7 +260,8 @@ Step VcnEngine::execute(VideoRing& ring, Packet packet, Budget& budget) {
 
 Step VcnEngine::fence(const VideoRing& ring, uint64_t address, uint32_t value) {
     const Port memory = port(ring);
-    memory.write32(address & ~uint64_t{3}, mutated(context_.mutator, memory, video_fence, value));
+    memory.write32(address & ~uint64_t{3},
+                   mutated_fence(context_.mutator, memory, video_fence, value));
     return Step::done;
 }
 
