@@ -8,7 +8,6 @@
 #include <span>
 
 #include "hotplug/guest/boot_fitness.h"
-#include "hotplug/judge/expected_update.h"
 #include "hotplug/run/bundle.h"
 #include "hotplug/run/plan.h"
 #include "hotplug/run/row_run.h"
@@ -53,7 +52,7 @@ bool GuestLane::run_and_judge(const Row& row) {
     if (row_cut_) {
         return false;
     }
-    judge(result, book_.expected());
+    book_.judge(result);
     const bool red = is_red(result.outcome);
     config_.quarantine.excuse(result);
     if (red && in_guest && (!config_.bundles || config_.bundles(result))) {
@@ -253,7 +252,7 @@ RowResult GuestLane::run_pool_trial(const Row& row) {
 
 void GuestLane::examine(RowResult& result, const std::string& hang) {
     RowResult judged = result;
-    judge(judged, book_.expected());
+    book_.judge(judged);
     const bool bundled = !config_.bundles || config_.bundles(judged);
     // The kernel's log is judged later: where nothing else failed, it is what told of the hang.
     const bool by_log = judged.outcome == Outcome::pass &&

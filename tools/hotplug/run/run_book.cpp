@@ -78,6 +78,11 @@ bool RunBook::has_booted() const {
     return !report_.info.kernel.empty();
 }
 
+void RunBook::judge(RowResult& result) const {
+    const std::lock_guard held(lock_);
+    hotplug::judge(result, expected_);
+}
+
 RunInfo RunBook::info() const {
     const std::lock_guard held(lock_);
     return report_.info;

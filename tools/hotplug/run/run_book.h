@@ -77,7 +77,9 @@ public:
     hp::Result<void> booted(const GuestFacts& facts);
     /// This run has had a guest that booted.
     bool has_booted() const;
-    /// After booted().
+    /// By the list of the kernel; before any guest has booted, nothing is known to fail.
+    void judge(RowResult& result) const;
+    /// For a lane that has called booted(): it does not change afterwards.
     const ExpectedFailures& expected() const { return expected_; }
     RunInfo info() const;
     void add(IntegrityEntry entry);
