@@ -11,8 +11,6 @@
 namespace gpuemu {
 namespace {
 
-constexpr uint8_t no_node = 0;  // GFX10 has no nodes
-
 // gfx_v9_4_3.c: XCC_REG_RANGE_0 and _1, which are segments 0 and 1 of the first XCC.
 struct Range {
     uint32_t first, end;

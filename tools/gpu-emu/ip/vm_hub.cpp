@@ -25,8 +25,6 @@ constexpr uint8_t SOC15_IH_CLIENTID_VMC = 0x12;
 constexpr uint8_t SOC15_IH_CLIENTID_UTCL2 = 0x1b;
 constexpr uint8_t source_fault = 0;
 
-constexpr uint8_t no_node = 0;  // GFX10 has no nodes
-
 constexpr uint32_t fault_client_cpc = 5;  // gfxhub_client_ids[] of gmc_v9_0.c and gfxhub_v2_1.c
 constexpr uint32_t fault_client_unsaid = 0;
 

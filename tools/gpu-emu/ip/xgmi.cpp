@@ -17,7 +17,6 @@ namespace {
 
 namespace gc = gc_9_4_3;
 namespace mm = mmhub_1_8_0;
-namespace smuio = smuio_13_0_3;
 namespace xgmi = xgmi_6_4_0;
 
 constexpr unsigned unit_shift = 24;  // addresses of the frame buffer are in units of 16 MiB
@@ -57,8 +56,8 @@ void Xgmi::reset(ResetKind) {
         registers_.raw(hub.XGMI_LFB_SIZE) = mm::MC_VM_XGMI_LFB_SIZE__PF_LFB_SIZE::set(
             0, static_cast<uint32_t>(hive.segment_bytes >> unit_shift));
     }
-    registers_.raw(at(profile_.ip(HwId::SMUIO), smuio::regSMUIO_MCM_CONFIG)) =
-        smuio::SMUIO_MCM_CONFIG__SOCKET_ID::set(0, hive.node);
+    registers_.raw(at(profile_.ip(HwId::SMUIO), smuio_13_0_3::regSMUIO_MCM_CONFIG)) =
+        smuio_13_0_3::SMUIO_MCM_CONFIG__SOCKET_ID::set(0, hive.node);
     // A link to each of the others.
     for (unsigned link = 0; link < xgmi::smn_pcs_state_hist1.size(); ++link) {
         registers_.preset_far(xgmi::smn_pcs_state_hist1[link], link < hive.nodes - 1

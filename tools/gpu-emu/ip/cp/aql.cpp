@@ -12,8 +12,6 @@
 namespace gpuemu {
 namespace {
 
-constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
-
 /// hsa_signal_condition32_t.
 bool holds(uint32_t condition, int64_t value, int64_t reference) {
     switch (condition) {

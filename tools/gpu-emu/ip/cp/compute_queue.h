@@ -17,6 +17,9 @@
 
 namespace gpuemu {
 
+/// ivsrcid/gfx/irqsrcs_gfx_9_0.h: a job is done.
+constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
+
 class ComputeQueue {
 public:
     /// `hub`: of its XCC. `ih_node`: NODE_ID of its interrupts.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "gpu-emu/ip/cp/compute_queue.h"
 #include "gpu-emu/ip/cp/me.h"
 #include "gpu-emu/ip/cp/pm4.h"
 #include "gpu-emu/ip/queue/port.h"
@@ -18,7 +19,6 @@ namespace gpuemu {
 
 namespace {
 
-constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr unsigned vmids = 16;
 
 // struct v9_mqd (drivers/gpu/drm/amd/include/v9_structs.h), in bytes: what is behind the HQD part,

@@ -14,7 +14,6 @@ namespace {
 
 // ivsrcid/gfx/irqsrcs_gfx_9_0.h.
 constexpr uint8_t GFX_9_0__SRCID__CP_IB2_INTERRUPT_PKT = 178;
-constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 constexpr uint8_t GFX_9_0__SRCID__CP_PRIV_REG_FAULT = 184;
 
 }  // namespace
