@@ -141,6 +141,10 @@ void Board::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     gpu_->shift_fences(fence, more, count);
 }
 
+void Board::falsify_discovery(DiscoveryCount count, uint16_t value) {
+    gpu_->falsify_discovery(count, value);
+}
+
 hp::Result<void> Board::poison_vram() {
     if (!gpu_) {
         return hp::fail("this device has no VRAM");

@@ -107,6 +107,7 @@ struct Gpu::Impl {
     void place_boot_data();
     void place(uint64_t offset, const std::vector<std::byte>& data);
     void place_discovery();
+    void falsify_discovery(DiscoveryCount count, uint16_t value);
     void place_pf2vf();
 
     void read_registers(uint64_t offset, std::span<std::byte> out);
@@ -412,6 +413,12 @@ void Gpu::Impl::place_discovery() {
     place(vram.size() - discovery_offset_from_end, binary);
 }
 
+void Gpu::Impl::falsify_discovery(DiscoveryCount count, uint16_t value) {
+    std::vector<std::byte> binary = build_discovery_binary(profile);
+    set_discovery_count(binary, count, value);
+    place(vram.size() - discovery_offset_from_end, binary);
+}
+
 void Gpu::Impl::place_pf2vf() {
     std::vector<std::byte> block = build_pf2vf(profile);
     if (mutator.on(Surface::mailbox)) {
@@ -608,6 +615,10 @@ hp::Result<void> Gpu::make_hostile(uint64_t seed, std::span<const Surface> surfa
 
 void Gpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     impl_->mutator.shift(fence, more, count);
+}
+
+void Gpu::falsify_discovery(DiscoveryCount count, uint16_t value) {
+    impl_->falsify_discovery(count, value);
 }
 
 void Gpu::make_honest() {

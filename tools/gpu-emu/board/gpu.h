@@ -13,6 +13,7 @@
 #include "gpu-emu/device/engine.h"
 #include "gpu-emu/device/register_file.h"
 #include "gpu-emu/hostile/mutator.h"
+#include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/vf_mailbox.h"
@@ -73,6 +74,8 @@ public:
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
     /// Mutator::shift().
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count);
+    /// A scripted lie in the discovery table, until the next cold reset: set_discovery_count().
+    void falsify_discovery(DiscoveryCount count, uint16_t value);
     /// Honest again: before a cold reset, which puts the tables right.
     void make_honest();
     uint64_t mutations() const;

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <chrono>
+#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -243,6 +244,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     }
     if (verb == "false_fences") {
         return false_fences(request);
+    }
+    if (verb == "false_discovery") {
+        return false_discovery(request);
     }
     if (verb == "vram_poison") {
         return plain(device_.poison_vram());
@@ -494,6 +498,24 @@ ControlServer::Answer ControlServer::false_fences(const json& request) {
         device_.shift_fences(video ? video_fence : compute_fence, static_cast<uint32_t>(*more),
                              *count);
     }));
+}
+
+ControlServer::Answer ControlServer::false_discovery(const json& request) {
+    static const std::map<std::string, DiscoveryCount, std::less<>> counts = {
+        {"bytes", DiscoveryCount::bytes},
+        {"dies", DiscoveryCount::dies},
+        {"ips", DiscoveryCount::ips}};
+    const auto name = text(request, "count");
+    const auto value = number(request, "value", UINT16_MAX);
+    if (!name || !value) {
+        return tl::unexpected(!name ? name.error() : value.error());
+    }
+    const auto count = counts.find(*name);
+    if (count == counts.end()) {
+        return hp::fail("'count' has to be bytes, dies or ips");
+    }
+    return plain(device_is_there().map(
+        [&] { device_.falsify_discovery(count->second, static_cast<uint16_t>(*value)); }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {

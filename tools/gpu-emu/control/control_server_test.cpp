@@ -73,6 +73,9 @@ public:
         hostile_rate = rate;
         return {};
     }
+    void falsify_discovery(DiscoveryCount count, uint16_t value) override {
+        false_counts[count] = value;
+    }
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override {
         shifts[fence] = {more, count};
     }
@@ -99,6 +102,7 @@ public:
     uint64_t hostile_seed = 0, hostile_rate = 0;
     std::vector<Surface> hostile_surfaces;
     std::map<WriteBack, std::pair<uint32_t, uint64_t>> shifts;
+    std::map<DiscoveryCount, uint16_t> false_counts;
 
 private:
     LossGate& gate_;
@@ -207,6 +211,26 @@ TEST_F(ControlServerTest, FalseFencesReachTheDevice) {
                   {{"do", "false_fences"}, {"queue", "video"}, {"more", 1}, {"count", 1}})["error"],
               "the device is gone; restore it first");
     EXPECT_EQ(device->shifts, asked);
+}
+
+TEST_F(ControlServerTest, FalseCountsOfTheDiscoveryTableReachTheDevice) {
+    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"count", "dies"}, {"value", 3073}}));
+    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"count", "bytes"}, {"value", 65535}}));
+    const decltype(device->false_counts) asked = {{DiscoveryCount::dies, 3073},
+                                                  {DiscoveryCount::bytes, 65535}};
+    EXPECT_EQ(device->false_counts, asked);
+    EXPECT_EQ(
+        server->handle({{"do", "false_discovery"}, {"count", "rings"}, {"value", 1}})["error"],
+        "'count' has to be bytes, dies or ips");
+    EXPECT_EQ(
+        server->handle({{"do", "false_discovery"}, {"count", "ips"}, {"value", 65536}})["error"],
+        "'value' has to be a number from 0 to 65535");
+    EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"value", 1}})["error"],
+              "'count' has to be a text");
+    gate->vanish();
+    EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"count", "ips"}, {"value", 1}})["error"],
+              "the device is gone; restore it first");
+    EXPECT_EQ(device->false_counts, asked);
 }
 
 TEST_F(ControlServerTest, CountsWordsOfVram) {

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "gpu-emu/hostile/mutator.h"
+#include "gpu-emu/ip/discovery.h"
 #include "gpu-emu/ip/interrupt_sink.h"
 #include "gpu-emu/ip/ras.h"
 #include "gpu-emu/ip/vf_mailbox.h"
@@ -53,6 +54,7 @@ public:
     virtual hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
                                           uint64_t rate) = 0;
     virtual void shift_fences(WriteBack fence, uint32_t more, uint64_t count) = 0;
+    virtual void falsify_discovery(DiscoveryCount count, uint16_t value) = 0;
 
     /// Gpu::poison_vram(). One clear error for who has no VRAM.
     virtual hp::Result<void> poison_vram() = 0;

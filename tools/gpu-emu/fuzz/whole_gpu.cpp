@@ -389,6 +389,10 @@ void WholeGpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     gpu_.shift_fences(fence, more, count);
 }
 
+void WholeGpu::falsify_discovery(DiscoveryCount count, uint16_t value) {
+    gpu_.falsify_discovery(count, value);
+}
+
 hp::Result<void> WholeGpu::poison_vram() {
     gpu_.poison_vram();
     return {};

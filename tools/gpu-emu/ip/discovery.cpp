@@ -24,7 +24,9 @@ constexpr std::size_t binary_checksum = 8, binary_size = 10, table_list = 12;
 constexpr std::size_t info_bytes = 8, info_checksum = 2, info_size = 4;
 constexpr std::size_t binary_header_bytes = table_list + table_slots * info_bytes;
 constexpr unsigned die_slots = 16;
-constexpr std::size_t ip_header_bytes = 14 + die_slots * 4 + 2;
+constexpr std::size_t die_count = 12;  // in struct ip_discovery_header
+constexpr std::size_t ip_header_bytes = die_count + 2 + die_slots * 4 + 2;
+constexpr std::size_t ip_count = 2;  // in struct die_header
 constexpr unsigned harvest_slots = 32;
 
 /// Little-endian fields, one after the other.
@@ -199,6 +201,17 @@ void seal_discovery_binary(std::span<std::byte> binary) {
     if (size >= binary_size && size <= binary.size()) {
         put16(binary, binary_checksum, byte_sum(binary.subspan(binary_size, size - binary_size)));
     }
+}
+
+void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value) {
+    std::size_t offset = binary_size;
+    switch (count) {
+        case DiscoveryCount::bytes: break;
+        case DiscoveryCount::dies: offset = binary_header_bytes + die_count; break;
+        case DiscoveryCount::ips: offset = binary_header_bytes + ip_header_bytes + ip_count; break;
+    }
+    put16(binary, offset, value);
+    seal_discovery_binary(binary);
 }
 
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {

@@ -24,6 +24,13 @@ inline constexpr std::size_t discovery_max_bytes = 10 * 1024;
 /// tables are: a device that lies can add up, too.
 void seal_discovery_binary(std::span<std::byte> binary);
 
+/// What a scripted lie changes: the size of the binary in bytes, the number of dies, or that of the
+/// IPs of the first die.
+enum class DiscoveryCount : uint8_t { bytes, dies, ips };
+
+/// Puts `value` in place of a count of what build_discovery_binary() made, and seals it.
+void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value);
+
 /// Throws std::length_error when the profile's tables do not fit (start-up).
 std::vector<std::byte> build_discovery_binary(const Profile& profile);
 

@@ -51,7 +51,8 @@ struct gpu_info_header {
 
 class Binary {
 public:
-    explicit Binary(const Profile& profile) : bytes_(build_discovery_binary(profile)) {}
+    explicit Binary(std::vector<std::byte> bytes) : bytes_(std::move(bytes)) {}
+    explicit Binary(const Profile& profile) : Binary(build_discovery_binary(profile)) {}
 
     template <typename T>
     T at(std::size_t offset) const {
@@ -186,6 +187,31 @@ TEST(DiscoveryHarvest, NamesTheXccsThatAreFusedOff) {
         EXPECT_EQ(binary.at<uint8_t>(table + 10 + slot * 4), 2 * slot + 1);
     }
     EXPECT_EQ(binary.at<uint32_t>(table + 8 + 4 * 4), 0u);
+}
+
+/// Whether the sum of the binary, and that of its first table, are right.
+void expect_sealed(const Binary& binary) {
+    const auto header = binary.at<binary_header>(0);
+    constexpr std::size_t covered = offsetof(binary_header, binary_checksum) + 2;
+    EXPECT_EQ(header.binary_checksum, binary.sum(covered, binary.size() - covered));
+    const table_info& info = header.table_list[0];
+    EXPECT_EQ(info.checksum, binary.sum(info.offset, info.size));
+}
+
+TEST(DiscoveryLies, ACountIsFalseAndTheSumsAreRight) {
+    std::vector<std::byte> bytes = build_discovery_binary(*find_profile("mi300x"));
+    set_discovery_count(bytes, DiscoveryCount::dies, 3073);
+    const Binary dies(bytes);
+    const std::size_t table = dies.at<binary_header>(0).table_list[0].offset;
+    const auto ip_header = dies.at<ip_discovery_header>(table);
+    EXPECT_EQ(ip_header.num_dies, 3073);
+    expect_sealed(dies);
+    set_discovery_count(bytes, DiscoveryCount::ips, 65535);
+    const Binary ips(bytes);
+    EXPECT_EQ(ips.at<die_header>(ip_header.dies[0].die_offset).num_ips, 65535);
+    expect_sealed(ips);
+    set_discovery_count(bytes, DiscoveryCount::bytes, 65535);
+    EXPECT_EQ(Binary(bytes).at<binary_header>(0).binary_size, 65535);
 }
 
 TEST(DiscoveryLimits, TooManyHarvestedIpsAreAnError) {
