@@ -74,7 +74,8 @@ public:
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
     /// Mutator::shift().
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count);
-    /// A scripted lie in the discovery table, until the next cold reset: set_discovery_count().
+    /// A scripted lie: set_discovery_count() in VRAM, until make_hostile() or a cold reset writes
+    /// the table again.
     void falsify_discovery(DiscoveryCount count, uint16_t value);
     /// Honest again: before a cold reset, which puts the tables right.
     void make_honest();

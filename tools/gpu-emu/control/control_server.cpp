@@ -5,7 +5,6 @@
 
 #include <array>
 #include <chrono>
-#include <map>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -501,21 +500,17 @@ ControlServer::Answer ControlServer::false_fences(const json& request) {
 }
 
 ControlServer::Answer ControlServer::false_discovery(const json& request) {
-    static const std::map<std::string, DiscoveryCount, std::less<>> counts = {
-        {"bytes", DiscoveryCount::bytes},
-        {"dies", DiscoveryCount::dies},
-        {"ips", DiscoveryCount::ips}};
     const auto name = text(request, "count");
     const auto value = number(request, "value", UINT16_MAX);
     if (!name || !value) {
         return tl::unexpected(!name ? name.error() : value.error());
     }
-    const auto count = counts.find(*name);
-    if (count == counts.end()) {
-        return hp::fail("'count' has to be bytes, dies or ips");
+    const auto count = parse_discovery_count(*name);
+    if (!count) {
+        return tl::unexpected(count.error());
     }
     return plain(device_is_there().map(
-        [&] { device_.falsify_discovery(count->second, static_cast<uint16_t>(*value)); }));
+        [&] { device_.falsify_discovery(*count, static_cast<uint16_t>(*value)); }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {

@@ -221,7 +221,7 @@ TEST_F(ControlServerTest, FalseCountsOfTheDiscoveryTableReachTheDevice) {
     EXPECT_EQ(device->false_counts, asked);
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"count", "rings"}, {"value", 1}})["error"],
-        "'count' has to be bytes, dies or ips");
+        "unknown count 'rings': use bytes, dies or ips");
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"count", "ips"}, {"value", 65536}})["error"],
         "'value' has to be a number from 0 to 65535");

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <string>
 
 namespace gpuemu {
 namespace {
@@ -201,6 +202,19 @@ void seal_discovery_binary(std::span<std::byte> binary) {
     if (size >= binary_size && size <= binary.size()) {
         put16(binary, binary_checksum, byte_sum(binary.subspan(binary_size, size - binary_size)));
     }
+}
+
+hp::Result<DiscoveryCount> parse_discovery_count(std::string_view name) {
+    if (name == "bytes") {
+        return DiscoveryCount::bytes;
+    }
+    if (name == "dies") {
+        return DiscoveryCount::dies;
+    }
+    if (name == "ips") {
+        return DiscoveryCount::ips;
+    }
+    return hp::fail("unknown count '" + std::string(name) + "': use bytes, dies or ips");
 }
 
 void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value) {

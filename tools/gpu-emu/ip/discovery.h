@@ -8,9 +8,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "gpu-emu/profiles/profile.h"
+#include "lib/result.h"
 
 namespace gpuemu {
 
@@ -27,6 +29,9 @@ void seal_discovery_binary(std::span<std::byte> binary);
 /// What a scripted lie changes: the size of the binary in bytes, the number of dies, or that of the
 /// IPs of the first die.
 enum class DiscoveryCount : uint8_t { bytes, dies, ips };
+
+/// By its name. One clear error for what is none.
+hp::Result<DiscoveryCount> parse_discovery_count(std::string_view name);
 
 /// Puts `value` in place of a count of what build_discovery_binary() made, and seals it.
 void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value);

@@ -37,7 +37,7 @@ struct GcLayout {
 /// `xcc`: which of those that are not harvested.
 GcLayout gc_layout(const Profile& profile, unsigned xcc = 0);
 
-constexpr uint8_t no_node = 0;  // GFX10 has no nodes
+inline constexpr uint8_t no_node = 0;  // GFX10 has no nodes
 
 /// NODE_ID of the interrupts of a die and of the XCC, of two, in its place.
 constexpr uint8_t ih_node_of_aid(unsigned aid) {

@@ -18,7 +18,7 @@
 namespace gpuemu {
 
 /// ivsrcid/gfx/irqsrcs_gfx_9_0.h: a job is done.
-constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
+inline constexpr uint8_t GFX_9_0__SRCID__CP_EOP_INTERRUPT = 181;
 
 class ComputeQueue {
 public:
