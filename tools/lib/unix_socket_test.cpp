@@ -31,14 +31,14 @@ TEST_F(UnixSocketTest, ListensConnectsAndCleansUp) {
     {
         auto listener = UnixListener::open(path);
         ASSERT_TRUE(listener) << listener.error().message;
-        auto client = connect_unix(path, 1s);
+        auto client = connect_unix(path, 10s);
         ASSERT_TRUE(client) << client.error().message;
         auto server = listener->accept();
         ASSERT_TRUE(server);
         ASSERT_TRUE(*server);
         EXPECT_EQ(::send(client->get(), "x", 1, 0), 1);
         pollfd ready{server->get(), POLLIN, 0};
-        ASSERT_EQ(::poll(&ready, 1, 1000), 1);
+        ASSERT_EQ(::poll(&ready, 1, 10000), 1);
         char byte = 0;
         EXPECT_EQ(::recv(server->get(), &byte, 1, 0), 1);
         EXPECT_EQ(byte, 'x');

@@ -41,7 +41,7 @@ protected:
     }
 
     json ask(const json& request) {
-        auto socket = hp::connect_unix(folder.root() / "control", 1s);
+        auto socket = hp::connect_unix(folder.root() / "control", 10s);
         std::optional<json> answer;
         if (socket) {
             hp::JsonConnection client(

@@ -509,7 +509,7 @@ TEST_F(ControlServerTest, WithoutAFileForAClientTheLoopSleepsAndTriesAgain) {
 #ifdef __SANITIZE_ADDRESS__
     GTEST_SKIP() << "UBSan's check of a vptr opens a pipe, and takes an object for none without";
 #endif
-    const auto waiting = hp::connect_unix(path, 1s);
+    const auto waiting = hp::connect_unix(path, 10s);
     ASSERT_TRUE(waiting);
     int turns = 0;
     const auto run_for_a_while = [&] {

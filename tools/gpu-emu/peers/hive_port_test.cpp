@@ -59,7 +59,7 @@ protected:
     static std::vector<unsigned> nodes(std::initializer_list<unsigned> list) { return list; }
 
     hp::Fd stranger(unsigned node) const {
-        auto socket = hp::connect_unix(directory + "/node" + std::to_string(node) + ".xgmi", 1s);
+        auto socket = hp::connect_unix(directory + "/node" + std::to_string(node) + ".xgmi", 10s);
         EXPECT_TRUE(socket) << socket.error().message;
         return socket ? std::move(*socket) : hp::Fd();
     }

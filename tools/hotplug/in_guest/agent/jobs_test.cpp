@@ -148,7 +148,7 @@ TEST_F(JobsTest, RunCutsWhatIsTooMuchAndSaysSo) {
 }
 
 TEST_F(JobsTest, AnOverdueRunIsKilledWithItsChildren) {
-    ASSERT_TRUE(jobs_.run(8, {{"sh", "-c", "echo before; sleep 1000; echo after"}, {}}, 300ms));
+    ASSERT_TRUE(jobs_.run(8, {{"sh", "-c", "echo before; sleep 1000; echo after"}, {}}, 3s));
     const json answer = wait_answer();
     ASSERT_FALSE(answer.is_null());
     EXPECT_EQ(answer["timed_out"], true);
