@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: how long a fuzzer's input may take and how much more memory there may be of it. Time is
-// that of the processor, memory what the heap holds. Thread: single-threaded.
+// Purpose: what a fuzzer's input takes: time of the processor, and memory that the heap holds.
+// Thread: single-threaded.
 #pragma once
 
 #include <sanitizer/allocator_interface.h>
@@ -11,18 +11,10 @@
 
 namespace gpuemu::fuzz {
 
-class Limits {
+/// Time that the thread has had of the processor.
+class Stopwatch {
 public:
-    static constexpr int64_t most_ns = 50'000'000;
-    static constexpr size_t most_bytes = 64u << 20;
-
-    /// Null, or what the input has too much of by now.
-    const char* exceeded() const {
-        if (__sanitizer_get_current_allocated_bytes() > heap_ + most_bytes) {
-            return "memory";
-        }
-        return now() - start_ > most_ns ? "time" : nullptr;
-    }
+    int64_t ns() const { return now() - start_; }
 
 private:
     static int64_t now() {
@@ -32,7 +24,17 @@ private:
     }
 
     int64_t start_ = now();
-    size_t heap_ = __sanitizer_get_current_allocated_bytes();
+};
+
+class HeapGrowth {
+public:
+    std::size_t bytes() const {
+        const std::size_t held = __sanitizer_get_current_allocated_bytes();
+        return held > before_ ? held - before_ : 0;
+    }
+
+private:
+    std::size_t before_ = __sanitizer_get_current_allocated_bytes();
 };
 
 }  // namespace gpuemu::fuzz
