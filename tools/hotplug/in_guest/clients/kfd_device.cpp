@@ -188,8 +188,14 @@ IoResult<KfdMemory> KfdDevice::map_doorbells(std::uint64_t mmap_offset) {
     return memory;
 }
 
-IoResult<void> KfdDevice::map_to_gpu(std::uint64_t handle) {
-    abi::MapMemoryToGpu request{handle, address_of(&gpu_id_), 1, 0};
+IoResult<void> KfdDevice::map_on(const KfdMemory& memory, std::span<const std::uint32_t> gpu_ids) {
+    return map_to_gpus(memory.handle(), gpu_ids);
+}
+
+IoResult<void> KfdDevice::map_to_gpus(std::uint64_t handle,
+                                      std::span<const std::uint32_t> gpu_ids) {
+    abi::MapMemoryToGpu request{handle, address_of(gpu_ids.data()),
+                                static_cast<std::uint32_t>(gpu_ids.size()), 0};
     return io_call(fd(), abi::AMDKFD_IOC_MAP_MEMORY_TO_GPU, &request, "KFD_MAP_MEMORY_TO_GPU");
 }
 

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <span>
 #include <utility>
 
 #include "hotplug/in_guest/clients/io.h"
@@ -87,6 +88,10 @@ public:
 
     IoResult<KfdMemory> allocate(MemoryKind kind, std::uint64_t size);
 
+    /// Maps memory on all GPUs of a list, as ROCm's runtime does with memory of the host: with one
+    /// ioctl, of which every GPU of the process is a target. Fails at the first that fails.
+    IoResult<void> map_on(const KfdMemory& memory, std::span<const std::uint32_t> gpu_ids);
+
     /// The doorbells of this process, for the GPU and for the CPU. `mmap_offset` is what
     /// CREATE_QUEUE returned.
     IoResult<KfdMemory> map_doorbells(std::uint64_t mmap_offset);
@@ -113,7 +118,8 @@ private:
 
     static IoResult<Fd> acquire(int kfd_fd, const KfdNode& node);
     IoResult<Mapping> reserve(std::uint64_t size);
-    IoResult<void> map_to_gpu(std::uint64_t handle);
+    IoResult<void> map_to_gpus(std::uint64_t handle, std::span<const std::uint32_t> gpu_ids);
+    IoResult<void> map_to_gpu(std::uint64_t handle) { return map_to_gpus(handle, {&gpu_id_, 1}); }
     IoResult<std::uint32_t> create_event(std::uint32_t type, abi::CreateEvent& args);
     IoResult<void> create_exception_events();
 

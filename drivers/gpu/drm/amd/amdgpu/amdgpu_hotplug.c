@@ -854,7 +854,7 @@ void amdgpu_hotplug_complete_fences(struct amdgpu_device *adev)
 			continue;
 
 		timer_delete_sync(&ring->fence_drv.fallback_timer);
-		amdgpu_fence_driver_abort(ring);
+		amdgpu_fence_driver_force_completion(ring, NULL);
 		if (amdgpu_hotplug_has_sched(ring))
 			drm_sched_wqueue_start(&ring->sched);
 	}

@@ -23,6 +23,8 @@
  * - Importers that can be told are told, and have stopped when
  *   amdgpu_hotplug_revoke_dma_bufs() returns. The bus addresses of VRAM may be
  *   given to another device after that.
+ * - GPUs of the same hive, which KFD lets map VRAM without importing it, have lost
+ *   it from their page tables.
  * - Importers that can't be told have system memory, which is neither freed nor
  *   reused before they have unmapped it: the dma-buf keeps the BO, and that its
  *   pages, see ttm_pool_unmap_dma().
@@ -306,6 +308,8 @@ void amdgpu_hotplug_revoke_dma_bufs(struct amdgpu_device *adev)
 		done &= amdgpu_hotplug_invalidate(dmabuf, end);
 		dma_buf_put(dmabuf);
 	}
+
+	kgd2kfd_clear_peer_mappings(adev, end);
 
 	wait_var_event_timeout(&hotplug->attachments,
 			       !amdgpu_hotplug_mappings(hotplug),

@@ -13,6 +13,7 @@
 #include "kfd_smi_events.h"
 #include "amdgpu_hotplug.h"
 #include "amdgpu_reset.h"
+#include "amdgpu_xgmi.h"
 
 /**
  * DOC: loss and removal of a GPU with KFD processes
@@ -444,6 +445,47 @@ void kfd_hotplug_unmap(struct kfd_dev *kfd)
 	srcu_read_unlock(&kfd_processes_srcu, idx);
 }
 
+/**
+ * kfd_hotplug_clear_peers - take a GPU's memory from others of its hive
+ * @adev: amdgpu device, which is gone or being removed
+ * @end: until when to wait for the page tables of the others, in jiffies
+ *
+ * GPUs of a hive map memory of each other without importing it. What a process
+ * still does there faults afterwards, and does not reach the GPU that takes the
+ * place of this one.
+ *
+ * Context: process. Takes the reservation locks of page directories.
+ */
+void kfd_hotplug_clear_peers(struct amdgpu_device *adev, unsigned long end)
+{
+	struct kfd_process *p;
+	unsigned int temp, i;
+	int idx, r;
+
+	idx = srcu_read_lock(&kfd_processes_srcu);
+	hash_for_each_rcu(kfd_processes_table, temp, p, kfd_processes) {
+		for (i = 0; i < kfd_process_num_devices(p); i++) {
+			struct kfd_process_device *pdd = p->pdds[i];
+			void *drm_priv = READ_ONCE(pdd->drm_priv);
+
+			if (!drm_priv || kfd_node_gone(pdd->dev) ||
+			    pdd->dev->adev == adev ||
+			    !amdgpu_xgmi_same_hive(pdd->dev->adev, adev))
+				continue;
+
+			r = amdgpu_amdkfd_gpuvm_clear_gone(pdd->dev->adev, drm_priv,
+							   max(1L, (long)(end - jiffies)));
+			if (r)
+				dev_err(pdd->dev->adev->dev,
+					"page tables still have memory of a GPU that is gone (%d)\n",
+					r);
+			else
+				kfd_flush_tlb(pdd);
+		}
+	}
+	srcu_read_unlock(&kfd_processes_srcu, idx);
+}
+
 /* Tell the processes that use a node, and end what waits for its interrupts */
 static void kfd_hotplug_tell(struct kfd_node *node)
 {
@@ -455,12 +497,8 @@ static void kfd_hotplug_tell(struct kfd_node *node)
 
 	idx = srcu_read_lock(&kfd_processes_srcu);
 	hash_for_each_rcu(kfd_processes_table, temp, p, kfd_processes) {
-		if (!kfd_get_process_device_data(node, p) ||
-		    !READ_ONCE(p->irq_drain_is_open))
-			continue;
-
-		WRITE_ONCE(p->irq_drain_is_open, false);
-		wake_up_all(&p->wait_irq_drain);
+		if (kfd_get_process_device_data(node, p))
+			wake_up_all(&p->wait_irq_drain);
 	}
 	srcu_read_unlock(&kfd_processes_srcu, idx);
 }
@@ -554,8 +592,6 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 
 	for (i = 0; i < kfd->num_nodes; i++)
 		kfd_interrupt_stop(kfd->nodes[i]);
-	if (kfd->ih_wq)
-		flush_workqueue(kfd->ih_wq);
 
 	svm_migrate_evacuate(kfd->adev);
 

@@ -47,6 +47,7 @@ void kfd_hotplug_init(struct kfd_dev *kfd);
 void kfd_hotplug_fini(struct kfd_dev *kfd);
 void kfd_hotplug_detach(struct kfd_dev *kfd);
 void kfd_hotplug_unmap(struct kfd_dev *kfd);
+void kfd_hotplug_clear_peers(struct amdgpu_device *adev, unsigned long end);
 
 struct kfd_node *kfd_node_get(struct kfd_node *node);
 void kfd_node_put(struct kfd_node *node);

@@ -3,8 +3,8 @@
 // that is mapped for the GPU's DMA. Asked after the GPU's loss, it reads the memory by the CPU and
 // counts the pages that have kept their content and those that are zeroed. A child made by fork(2)
 // that shares the pages may do the same; it is stopped until then, so that it can't be what moves
-// them. Thread: one in each process. Not modelled: work of the GPU on that memory; page faults of
-// the GPU (XNACK).
+// them. Asked before the loss, it can also unmap the memory while the kernel moves it. Thread: one
+// in each process. Not modelled: work of the GPU on that memory; page faults of the GPU (XNACK).
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -38,10 +38,9 @@ const Description self{
     .purpose = "Keeps managed memory that a GPU uses, and reads it when told to",
     .states = {{"not_moved", "pages are not where they have to be"},
                {"child_read", "what the child has read"},
-               {"read", "what has been read"}},
+               {"read", "what has been read"},
+               {"unmapped", "memory has been unmapped while it was moved"}},
 };
-
-constexpr std::size_t page_size = 4096;
 
 /// What is right to find in the memory.
 enum class Content {
@@ -62,15 +61,33 @@ struct Options {
     Place place = Place::vram;
     Content content = Content::kept;
     bool forked = false;
+    bool unmap = false;
 };
 
-IoResult<Mapping> own_pages(std::size_t size) {
+/// The size of a part that is unmapped alone: half of what amdkfd moves at a time
+/// (kfd_migrate.c, SVM_EVACUATE_PAGES).
+constexpr std::size_t unmapped_part = std::size_t{1} << 20;
+
+using Parts = std::vector<Mapping>;
+
+/// Memory in parts of the same size, which divides `size`, with a page between them that is not
+/// mapped. So the kernel makes a VMA and an anon_vma for each (anon_vma_compatible() in mm/vma.c),
+/// and both go when the part is unmapped.
+IoResult<Parts> own_pages(std::size_t size, std::size_t part) {
+    Parts parts;
+    const std::size_t count = size / part;
+    const std::size_t stride = part + page_size;
     void* address =
-        ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        ::mmap(nullptr, count * stride, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (address == MAP_FAILED) {
         return io_fail("mmap");
     }
-    return Mapping(address, size);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::byte* const start = static_cast<std::byte*>(address) + i * stride;
+        parts.emplace_back(start, part);
+        Mapping(start + part, page_size).reset();
+    }
+    return parts;
 }
 
 /// What is in a dword of the memory as long as nothing is lost; never zero.
@@ -101,6 +118,18 @@ IoResult<std::size_t> pages_away(const Mapping& memory) {
     return static_cast<std::size_t>(std::count_if(
         entries.begin(), entries.end(),
         [](std::uint64_t entry) { return (entry & (present | swapped)) == swapped; }));
+}
+
+IoResult<std::size_t> pages_away(const Parts& parts) {
+    std::size_t away = 0;
+    for (const Mapping& part : parts) {
+        const auto pages = pages_away(part);
+        if (!pages) {
+            return tl::unexpected(pages.error());
+        }
+        away += *pages;
+    }
+    return away;
 }
 
 struct Pages {
@@ -201,6 +230,34 @@ IoResult<Pages> Child::read() {
     return pages;
 }
 
+/// Waits until the kernel has moved a page, then unmaps the parts, those first that are next.
+/// Returns the pages among them that had not been moved yet; none if the client is asked to end
+/// meanwhile.
+IoResult<std::size_t> unmap_while_moved(Parts& parts) {
+    // Nothing tells a process that its pages move: it has to look again and again.
+    for (std::size_t next = 0; !stop_wanted(); next = (next + 1) % parts.size()) {
+        const auto away = pages_away(parts[next]);
+        if (!away) {
+            return tl::unexpected(away.error());
+        }
+        if (*away == parts[next].size() / page_size) {
+            continue;
+        }
+        std::rotate(parts.begin(), parts.begin() + static_cast<std::ptrdiff_t>(next), parts.end());
+        std::size_t unmapped = 0;
+        for (Mapping& part : parts) {
+            const auto left = pages_away(part);
+            if (!left) {
+                return tl::unexpected(left.error());
+            }
+            unmapped += *left;
+            part.reset();
+        }
+        return unmapped;
+    }
+    return 0;
+}
+
 int run_client(const Options& options) {
     Reporter report(self);
     const auto node = find_kfd_node("/sys/class/kfd/kfd/topology", options.gpu_id);
@@ -211,28 +268,31 @@ int run_client(const Options& options) {
     if (!device) {
         return report.end("device", device.error());
     }
-    const auto memory = own_pages(options.size_mib << 20);
+    const std::size_t size = options.size_mib << 20;
+    auto memory = own_pages(size, options.unmap ? unmapped_part : size);
     if (!memory) {
         return report.end("system", memory.error());
     }
-    fill(*memory);
-    const auto used =
-        options.place == Place::vram ? device->move_to_vram(*memory) : device->map_pages(*memory);
-    if (!used) {
-        return report.end("device", used.error());
+    for (const Mapping& part : *memory) {
+        fill(part);
+        const auto used =
+            options.place == Place::vram ? device->move_to_vram(part) : device->map_pages(part);
+        if (!used) {
+            return report.end("device", used.error());
+        }
     }
     const auto away = pages_away(*memory);
     if (!away) {
         return report.end("system", away.error());
     }
-    const std::size_t count = memory->size() / page_size;
+    const std::size_t count = size / page_size;
     if (*away != (options.place == Place::vram ? count : 0)) {
         report.say("not_moved", {{"pages", count}, {"in_vram", *away}});
         return report.end("not moved");
     }
     std::optional<Child> child;
     if (options.forked) {
-        auto started = Child::start(*memory);
+        auto started = Child::start(memory->front());
         if (!started) {
             return report.end("system", started.error());
         }
@@ -243,6 +303,16 @@ int run_client(const Options& options) {
     if (!input.next()) {
         return report.end("signal");
     }
+    if (options.unmap) {
+        const auto unmapped = unmap_while_moved(*memory);
+        if (!unmapped) {
+            return report.end("system", unmapped.error());
+        }
+        report.say("unmapped", {{"in_vram", *unmapped}});
+        // Else nothing was shown.
+        report.done(*unmapped != 0);
+        return report.end("done");
+    }
     // The child first: it finds the pages as the loss left them, not as another reader did.
     if (child) {
         const auto pages = child->read();
@@ -252,7 +322,7 @@ int run_client(const Options& options) {
         report.say("child_read", pages->members());
         report.done(pages->as(options.content));
     }
-    const Pages pages = read_back(*memory);
+    const Pages pages = read_back(memory->front());
     report.say("read", pages.members());
     report.done(pages.as(options.content));
     return report.end("done");
@@ -273,6 +343,8 @@ int main(int argc, char** argv) {
         "--content", options.content, "CONTENT", "what is right to find: kept, zeroed or either",
         {{"kept", Content::kept}, {"zeroed", Content::zeroed}, {"either", Content::either}});
     program.add_flag("--forked", options.forked, "a stopped child has the memory, too");
+    program.add_flag("--unmap", options.unmap,
+                     "instead of reading, wait until the memory is moved, and unmap it meanwhile");
     if (const auto status = program.parse(argc, argv)) {
         return *status;
     }

@@ -360,6 +360,7 @@ static void mock_detach_work(struct work_struct *work)
 	struct mock_kfd *gpu = container_of(work, struct mock_kfd, exit_work);
 
 	kfd_hotplug_detach(gpu->kfd);
+	complete(&gpu->exited);
 }
 
 /* Who finds nodes with the lock of all processes held can put its references so */
@@ -452,6 +453,77 @@ static void interrupts_end_before_exit(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, early);
 }
 
+/* --- Interrupts */
+
+#define MOCK_ENTRIES	3
+
+/* One of a process whose memory does not answer: the handler waits for it */
+struct mock_handler {
+	struct completion entered;
+	struct completion released;
+	int entries;
+};
+
+static struct mock_handler *mock_handler;
+
+static void mock_interrupt_wq(struct kfd_node *node, const u32 *ih_ring_entry)
+{
+	mock_handler->entries++;
+	complete(&mock_handler->entered);
+	wait_for_completion(&mock_handler->released);
+}
+
+static const struct kfd_event_interrupt_class mock_interrupt_class = {
+	.interrupt_wq = mock_interrupt_wq,
+};
+
+static void mock_interrupt_fini(void *data)
+{
+	struct mock_kfd *gpu = data;
+
+	complete_all(&mock_handler->released);
+	destroy_workqueue(gpu->kfd->ih_wq);
+	gpu->kfd->ih_wq = NULL;
+	kfd_interrupt_exit(&gpu->node);
+}
+
+/* What waits for a process when the GPU goes, and what has not begun yet */
+static void detach_waits_for_no_process(struct kunit *test)
+{
+	struct mock_kfd *gpu = mock_kfd(test, "stuck");
+	struct kfd_device_info *info = &gpu->kfd->device_info;
+	const unsigned long patience = msecs_to_jiffies(1000);
+	u32 entry[8] = {};
+	int i;
+
+	mock_handler = kunit_kzalloc(test, sizeof(*mock_handler), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, mock_handler);
+	init_completion(&mock_handler->entered);
+	init_completion(&mock_handler->released);
+	info->ih_ring_entry_size = sizeof(entry);
+	info->event_interrupt_class = &mock_interrupt_class;
+	KUNIT_ASSERT_EQ(test, 0, kfd_interrupt_init(&gpu->node));
+	KUNIT_ASSERT_EQ(test, 0,
+			kunit_add_action_or_reset(test, mock_interrupt_fini, gpu));
+
+	for (i = 0; i < MOCK_ENTRIES; i++)
+		KUNIT_ASSERT_TRUE(test, enqueue_ih_ring_entry(&gpu->node, entry));
+	queue_work(gpu->kfd->ih_wq, &gpu->node.interrupt_work);
+	KUNIT_ASSERT_NE(test, 0,
+			wait_for_completion_timeout(&mock_handler->entered, patience));
+
+	amdgpu_hotplug_mark_lost(gpu->adev, "test");
+	INIT_WORK(&gpu->exit_work, mock_detach_work);
+	schedule_work(&gpu->exit_work);
+	KUNIT_EXPECT_NE(test, 0,
+			wait_for_completion_timeout(&gpu->exited, patience));
+
+	complete_all(&mock_handler->released);
+	flush_work(&gpu->exit_work);
+	flush_workqueue(gpu->kfd->ih_wq);
+	KUNIT_EXPECT_EQ(test, mock_handler->entries, 1);
+}
+
 /* --- Locks */
 
 /* Users of other GPUs, and who opens /dev/kfd, notice nothing of a reset */
@@ -536,6 +608,7 @@ static struct kunit_case amdgpu_hotplug_kfd_cases[] = {
 	KUNIT_CASE(not_freed_with_lock),
 	KUNIT_CASE(exit_waits_for_references),
 	KUNIT_CASE(interrupts_end_before_exit),
+	KUNIT_CASE(detach_waits_for_no_process),
 	KUNIT_CASE(reset_locks_one_gpu),
 	KUNIT_CASE(suspend_locks_all),
 	KUNIT_CASE(switch_locks_each_time),
