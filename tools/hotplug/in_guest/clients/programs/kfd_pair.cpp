@@ -41,6 +41,7 @@ const Description self{
 
 /// One slice of waiting; between slices the client looks whether it shall end.
 constexpr std::chrono::milliseconds wait_slice{500};
+constexpr std::chrono::seconds fault_patience{10};
 
 struct Options {
     std::uint32_t gpu_id = 0;
@@ -188,6 +189,7 @@ public:
 
 private:
     IoResult<const char*> wait(Reporter& report);
+    IoResult<bool> fault_follows();
 
     const Options& options_;
     Side first_;
@@ -256,13 +258,28 @@ IoResult<bool> Pair::reads_peer(Reporter& report) {
         return tl::unexpected(reason.error());
     }
     if (*reason == nullptr) {
-        return peer_->was_read() ? IoResult<bool>(true)
-                                 : IoResult<bool>(io_fail("wrong data", EILSEQ));
+        return peer_->was_read() ? IoResult<bool>(true) : fault_follows();
     }
     if (std::string_view(*reason) != "memory_exception") {
         return io_fail(*reason, EINTR);
     }
     return false;
+}
+
+/// False. An engine goes on after a fault, so that its end may be seen before the interrupt that
+/// tells of the fault.
+IoResult<bool> Pair::fault_follows() {
+    const auto until = std::chrono::steady_clock::now() + fault_patience;
+    while (std::chrono::steady_clock::now() < until) {
+        const auto waited = first_.device().wait_event(event_, wait_slice);
+        if (!waited) {
+            return tl::unexpected(waited.error());
+        }
+        if (*waited == EventWait::memory_exception) {
+            return false;
+        }
+    }
+    return io_fail("wrong data", EILSEQ);
 }
 
 /// 0 or an errno.
