@@ -20,7 +20,7 @@ function(add_room target)
     if(ROOM_PRECOMPILED)
         target_precompile_headers(${target} REUSE_FROM hp_precompiled)
     elseif(CMAKE_BUILD_TYPE STREQUAL Release)
-        # Not with the precompiled header, which is made at -O1: GCC 12 crashes at the mixture.
+        # Not with the precompiled header, which is made at -O0: GCC 12 crashes at the mixture.
         target_compile_options(${target} PRIVATE -O2)
     endif()
     if(TESTS AND tests)
