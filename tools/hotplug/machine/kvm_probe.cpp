@@ -23,6 +23,8 @@ namespace fs = std::filesystem;
 
 // TCG needs 5 to 10 seconds on an idle host, and KVM is there to be faster.
 constexpr std::chrono::seconds boot_deadline{10};
+// Under KVM a kernel says its name within a second.
+constexpr std::chrono::seconds console_deadline{4};
 constexpr std::string_view of_use = "of use";
 
 std::string first_line(const fs::path& file) {
@@ -84,6 +86,8 @@ hp::Result<void> kvm_is_of_use(MachineConfig config) {
         config.behind_switch = false;
         config.load_driver = false;
         config.boot_deadline = boot_deadline;
+        config.console_deadline = console_deadline;
+        config.extra_cmdline += " ignore_loglevel";
         config.log_dir = folder;  // the answer names its files
         return Machine::start(std::move(config)).map([](const auto&) {});
     });

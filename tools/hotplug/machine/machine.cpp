@@ -162,7 +162,11 @@ hp::Result<void> Machine::boot() {
     if (auto connected = connect_qemu(deadline); !connected) {
         return connected;
     }
-    auto hello = agent_->wait_hello(deadline);
+    auto hello = agent_->wait_hello(
+        deadline.within(config_.console_deadline.value_or(config_.boot_deadline)));
+    if (!hello && !last_line(console_log()).empty()) {
+        hello = agent_->wait_hello(deadline);
+    }
     if (!hello) {
         return hp::fail(fmt::format("{}{}; the guest's console ends with '{}' (see {})",
                                     hello.error().message,

@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -57,6 +58,8 @@ struct MachineConfig {
     std::filesystem::path log_dir;
     /// From the start of QEMU to the agent's hello.
     std::chrono::seconds boot_deadline{120};
+    /// When the boot has failed if nothing is on the console by then.
+    std::optional<std::chrono::seconds> console_deadline;
     /// From there to the driver bound to every GPU; only with load_driver.
     std::chrono::seconds probe_deadline{180};
 };

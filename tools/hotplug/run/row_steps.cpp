@@ -167,7 +167,7 @@ hp::Result<void> RowSteps::perform(const LoseStep& step) {
             const std::chrono::duration<double> limit = state_.limits.removal;
             const std::chrono::duration<double> watched = longest;
             progress_.note(fmt::format(
-                "{}: the removal has not returned after {:.0f} s, and is watched for {:.0f} s",
+                "{} fails: the removal has not returned after {:.0f} s. It is watched for {:.0f} s",
                 state_.row.id(), limit.count(), watched.count()));
         };
     }

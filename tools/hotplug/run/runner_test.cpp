@@ -1260,7 +1260,7 @@ TEST_F(RunnerTest, RemovalThatIsOverdueIsToldAtOnce) {
     run_one();
     ASSERT_EQ(progress_.notes.size(), 1u);
     EXPECT_EQ(progress_.notes[0],
-              "s: the removal has not returned after 10 s, and is watched for 300 s");
+              "s fails: the removal has not returned after 10 s. It is watched for 300 s");
     scenario_.checks = {Check::kfd_usable};
     run_one();
     EXPECT_EQ(progress_.notes.size(), 1u) << "nobody judges it";
