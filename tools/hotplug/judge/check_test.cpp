@@ -248,6 +248,16 @@ TEST(CheckErrorLines, LineThatNobodyAccountsForFails) {
     EXPECT_EQ(passed.value, "5 accounted for");
 }
 
+TEST(CheckErrorLines, PartAfterACaretIsTheBeginning) {
+    KernelLogSummary log;
+    log.notes = {{"[drm:psp_v13_0_ring_create [amdgpu]] *ERROR* Failed", 1, 1}};
+    EXPECT_TRUE(check_error_lines(log, {}, {"^[drm:"}).passed);
+    log.notes = {
+        {"amdgpu 0000:02:00.0: [drm:amdgpu_ring_test_helper [amdgpu]] *ERROR* ring", 1, 1}};
+    EXPECT_FALSE(check_error_lines(log, {}, {"^[drm:"}).passed) << "that names a GPU";
+    EXPECT_TRUE(check_error_lines(log, {}, {"[drm:"}).passed);
+}
+
 TEST(CheckErrorLines, LossAccountsForTheGpuThatWasLost) {
     auto episodes = episode();
     episodes[0].loss.loss = Loss::surprise;

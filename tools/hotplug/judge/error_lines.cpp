@@ -32,6 +32,11 @@ bool contains(std::string_view text, std::string_view part) {
     return text.find(part) != std::string_view::npos;
 }
 
+/// A part that begins with ^ has to be the line's beginning.
+bool matches(std::string_view text, std::string_view part) {
+    return part.starts_with('^') ? text.starts_with(part.substr(1)) : contains(text, part);
+}
+
 bool follows_from(const LossTimeline& loss, std::string_view line) {
     const auto& said = kind_of(loss.loss).may_log;
     return std::any_of(said.begin(), said.end(), [&](std::string_view part) {
@@ -47,7 +52,7 @@ CheckResult check_error_lines(const KernelLogSummary& log, const std::vector<Epi
     int known = 0;
     int unknown = 0;
     for (const KernelNote& note : log.notes) {
-        const auto said = [&](std::string_view part) { return contains(note.text, part); };
+        const auto said = [&](std::string_view part) { return matches(note.text, part); };
         if (std::any_of(std::begin(in_any_row), std::end(in_any_row), said) ||
             std::any_of(may_log.begin(), may_log.end(), said) ||
             note.count <= std::count_if(episodes.begin(), episodes.end(), [&](const Episode& one) {

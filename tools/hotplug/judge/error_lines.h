@@ -14,7 +14,8 @@
 namespace hotplug {
 
 /// Fails for each line of `log` that contains none of these: what any row may cause, what a loss of
-/// `episodes` may cause once, one of `may_log`.
+/// `episodes` may cause once, one of `may_log`. One of `may_log` that begins with ^ is the line's
+/// beginning.
 CheckResult check_error_lines(const KernelLogSummary& log, const std::vector<Episode>& episodes,
                               const std::vector<std::string>& may_log);
 

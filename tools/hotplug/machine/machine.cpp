@@ -162,9 +162,9 @@ hp::Result<void> Machine::boot() {
     if (auto connected = connect_qemu(deadline); !connected) {
         return connected;
     }
-    auto hello = agent_->wait_hello(
-        deadline.within(config_.console_deadline.value_or(config_.boot_deadline)));
-    if (!hello && !last_line(console_log()).empty()) {
+    const auto& first_word = config_.console_deadline;
+    auto hello = agent_->wait_hello(first_word ? deadline.within(*first_word) : deadline);
+    if (!hello && first_word && !last_line(console_log()).empty()) {
         hello = agent_->wait_hello(deadline);
     }
     if (!hello) {
