@@ -586,7 +586,7 @@ void kfd_hotplug_detach(struct kfd_dev *kfd)
 	kfd_hotplug_wait_for_reset(kfd->adev);
 	for (i = 0; i < kfd->num_nodes; i++) {
 		if (device_queue_manager_detach(kfd->nodes[i]->dqm) &&
-		    kfd_node_gone(kfd->nodes[i]))
+		    kfd->init_complete)
 			amdgpu_hotplug_runs_on(kfd->adev);
 	}
 

@@ -4,7 +4,7 @@
  *
  * For the moments that no client can choose. The GPU is a mock: it has the phases
  * of a GPU that can be removed, a node that is not in the topology, and no queue
- * manager.
+ * manager but where a test makes one.
  */
 
 #include <kunit/device.h>
@@ -17,6 +17,7 @@
 
 #include "amdgpu.h"
 #include "amdgpu_hotplug.h"
+#include "kfd_device_queue_manager.h"
 #include "kfd_hotplug.h"
 #include "kfd_priv.h"
 
@@ -562,6 +563,69 @@ static void suspend_locks_all(struct kunit *test)
 	KUNIT_EXPECT_FALSE(test, mock_is_locked(NULL));
 }
 
+/* --- Suspend */
+
+static int mock_dqm_start(struct device_queue_manager *dqm)
+{
+	return -ENOMEM;
+}
+
+static int mock_dqm_stop(struct device_queue_manager *dqm)
+{
+	return 0;
+}
+
+/* One node with a queue manager that stops, and does not start again */
+static void mock_node(struct kunit *test, struct mock_kfd *gpu)
+{
+	struct device_queue_manager *dqm;
+
+	dqm = kunit_kzalloc(test, sizeof(*dqm), GFP_KERNEL);
+	KUNIT_ASSERT_NOT_NULL(test, dqm);
+	dqm->dev = &gpu->node;
+	dqm->ops.start = mock_dqm_start;
+	dqm->ops.stop = mock_dqm_stop;
+	mutex_init(&dqm->lock_hidden);
+	INIT_LIST_HEAD(&dqm->queues);
+
+	gpu->node.dqm = dqm;
+	spin_lock_init(&gpu->node.interrupt_lock);
+	spin_lock_init(&gpu->node.smi_lock);
+	INIT_LIST_HEAD(&gpu->node.smi_clients);
+	gpu->kfd->nodes[0] = &gpu->node;
+	gpu->kfd->num_nodes = 1;
+}
+
+/* Display and graphics go on without KFD, and so do the processes of other GPUs */
+static void detached_when_it_does_not_resume(struct kunit *test)
+{
+	struct mock_kfd *gpu = mock_kfd(test, "resume");
+	struct amdgpu_device *adev = gpu->adev;
+
+	mock_node(test, gpu);
+	adev->kfd.dev = gpu->kfd;
+	mutex_init(&adev->kfd.client_lock);
+
+	amdgpu_amdkfd_suspend(adev, true);
+	KUNIT_EXPECT_TRUE(test, mock_is_locked(NULL));
+
+	adev->in_runpm = true;
+	KUNIT_EXPECT_EQ(test, amdgpu_amdkfd_resume_or_detach(adev), -ENOMEM);
+	KUNIT_EXPECT_FALSE(test, kfd_node_gone(&gpu->node));
+
+	adev->in_runpm = false;
+	KUNIT_EXPECT_EQ(test, amdgpu_amdkfd_resume_or_detach(adev), 0);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_admits(adev));
+	KUNIT_EXPECT_TRUE(test, kfd_node_gone(&gpu->node));
+	flush_work(&gpu->kfd->hotplug.unlock_work);
+	KUNIT_EXPECT_FALSE(test, mock_is_locked(NULL));
+
+	/* The next sleep does not wake it again */
+	amdgpu_amdkfd_suspend(adev, true);
+	KUNIT_EXPECT_FALSE(test, mock_is_locked(NULL));
+	KUNIT_EXPECT_EQ(test, amdgpu_amdkfd_resume(adev, true), 0);
+}
+
 /* A switch of the partition mode frees the device that it has locked */
 static void switch_locks_each_time(struct kunit *test)
 {
@@ -611,6 +675,7 @@ static struct kunit_case amdgpu_hotplug_kfd_cases[] = {
 	KUNIT_CASE(detach_waits_for_no_process),
 	KUNIT_CASE(reset_locks_one_gpu),
 	KUNIT_CASE(suspend_locks_all),
+	KUNIT_CASE(detached_when_it_does_not_resume),
 	KUNIT_CASE(switch_locks_each_time),
 	{}
 };
