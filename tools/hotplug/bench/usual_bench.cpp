@@ -182,13 +182,18 @@ private:
                      fmt::format("{:.1f} s", in_seconds((*machine)->time_to_driver())));
         print_figure(
             "accesses from power-on to bound driver",
-            fmt::format("{} MMIO reads, {} writes, {} doorbells, {} interrupts", total.mmio_reads,
-                        total.mmio_writes, total.doorbell_writes, total.interrupts));
+            fmt::format(
+                "{} MMIO reads, {} writes, {} doorbells, {} interrupts; of VRAM, as far as it "
+                "is trapped, {} reads, {} writes",
+                total.mmio_reads, total.mmio_writes, total.doorbell_writes, total.interrupts,
+                total.vram_reads, total.vram_writes));
         figures_["probe"] = {{"to_agent_s", in_seconds((*machine)->time_to_agent())},
                              {"to_driver_s", in_seconds((*machine)->time_to_driver())},
                              {"mmio_reads", total.mmio_reads},
                              {"mmio_writes", total.mmio_writes},
                              {"doorbell_writes", total.doorbell_writes},
+                             {"vram_reads", total.vram_reads},
+                             {"vram_writes", total.vram_writes},
                              {"interrupts", total.interrupts}};
         return {};
     }

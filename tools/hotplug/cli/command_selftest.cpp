@@ -192,6 +192,7 @@ hp::Result<CommandStatus> run_mutations(const SelftestOptions& options) {
     run.expected = folder / "expected/mutations.json";
     run.results = options.results;
     run.fail_on_skip = true;
+    run.guests = options.guests;
     return run_command(std::move(run));
 }
 

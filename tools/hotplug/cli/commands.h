@@ -37,6 +37,7 @@ struct SelftestOptions {
     std::string results = "results";
     bool mutations = false;  ///< the checks instead of the kernel's detectors
     std::vector<std::string> rows = {"mutations"};  ///< of these: rows, scenarios or tags
+    unsigned guests = 1;                            ///< that run them at once
 };
 
 struct BenchOptions {

@@ -95,6 +95,10 @@ int run(int argc, char** argv) {
     selftest_app->add_option("rows", selftest.rows, "rows, scenarios or tags of the mutations")
         ->needs(mutations)
         ->capture_default_str();
+    selftest_app->add_option("--guests", selftest.guests, "guests that run rows at once")
+        ->needs(mutations)
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str();
 
     hotplug::BenchOptions bench;
     CLI::App* bench_app = app.add_subcommand("bench", "measures figures, each next to its control");
