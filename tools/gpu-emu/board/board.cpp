@@ -141,8 +141,12 @@ void Board::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     gpu_->shift_fences(fence, more, count);
 }
 
-void Board::falsify_discovery(DiscoveryCount count, uint16_t value) {
-    gpu_->falsify_discovery(count, value);
+hp::Result<void> Board::falsify_discovery(DiscoveryField field, uint16_t value) {
+    return gpu_->falsify_discovery(field, value);
+}
+
+void Board::silence_smu(uint64_t messages) {
+    gpu_->silence_smu(messages);
 }
 
 hp::Result<void> Board::poison_vram() {

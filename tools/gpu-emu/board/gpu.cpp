@@ -107,7 +107,7 @@ struct Gpu::Impl {
     void place_boot_data();
     void place(uint64_t offset, const std::vector<std::byte>& data);
     void place_discovery();
-    void falsify_discovery(DiscoveryCount count, uint16_t value);
+    hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value);
     void place_pf2vf();
 
     void read_registers(uint64_t offset, std::span<std::byte> out);
@@ -413,10 +413,11 @@ void Gpu::Impl::place_discovery() {
     place(vram.size() - discovery_offset_from_end, binary);
 }
 
-void Gpu::Impl::falsify_discovery(DiscoveryCount count, uint16_t value) {
+hp::Result<void> Gpu::Impl::falsify_discovery(DiscoveryField field, uint16_t value) {
     std::vector<std::byte> binary = build_discovery_binary(profile);
-    set_discovery_count(binary, count, value);
-    place(vram.size() - discovery_offset_from_end, binary);
+    return set_discovery_field(binary, field, value).map([&] {
+        place(vram.size() - discovery_offset_from_end, binary);
+    });
 }
 
 void Gpu::Impl::place_pf2vf() {
@@ -617,8 +618,12 @@ void Gpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     impl_->mutator.shift(fence, more, count);
 }
 
-void Gpu::falsify_discovery(DiscoveryCount count, uint16_t value) {
-    impl_->falsify_discovery(count, value);
+hp::Result<void> Gpu::falsify_discovery(DiscoveryField field, uint16_t value) {
+    return impl_->falsify_discovery(field, value);
+}
+
+void Gpu::silence_smu(uint64_t messages) {
+    impl_->smu->ignore(messages);
 }
 
 void Gpu::make_honest() {

@@ -74,9 +74,11 @@ public:
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces, uint64_t rate);
     /// Mutator::shift().
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count);
-    /// A scripted lie: set_discovery_count() in VRAM, until make_hostile() or a cold reset writes
+    /// A scripted lie: set_discovery_field() in VRAM, until make_hostile() or a cold reset writes
     /// the table again.
-    void falsify_discovery(DiscoveryCount count, uint16_t value);
+    hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value);
+    /// SmuMailbox::ignore().
+    void silence_smu(uint64_t messages);
     /// Honest again: before a cold reset, which puts the tables right.
     void make_honest();
     uint64_t mutations() const;

@@ -247,6 +247,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "false_discovery") {
         return false_discovery(request);
     }
+    if (verb == "silent_smu") {
+        return silent_smu(request);
+    }
     if (verb == "vram_poison") {
         return plain(device_.poison_vram());
     }
@@ -489,28 +492,37 @@ ControlServer::Answer ControlServer::false_fences(const json& request) {
     if (!queue || !more || !count) {
         return tl::unexpected(!queue ? queue.error() : !more ? more.error() : count.error());
     }
-    const bool video = *queue == "video";
-    if (!video && *queue != "compute") {
-        return hp::fail("'queue' has to be compute or video");
+    static constexpr std::pair<std::string_view, WriteBack> queues[] = {
+        {"compute", compute_fence}, {"video", video_fence}, {"jpeg", jpeg_fence}};
+    const auto* const known =
+        std::ranges::find(queues, *queue, [](const auto& entry) { return entry.first; });
+    if (known == std::end(queues)) {
+        return hp::fail("'queue' has to be compute, video or jpeg");
     }
-    return plain(device_is_there().map([&] {
-        device_.shift_fences(video ? video_fence : compute_fence, static_cast<uint32_t>(*more),
-                             *count);
-    }));
+    return plain(device_is_there().map(
+        [&] { device_.shift_fences(known->second, static_cast<uint32_t>(*more), *count); }));
 }
 
 ControlServer::Answer ControlServer::false_discovery(const json& request) {
-    const auto name = text(request, "count");
+    const auto name = text(request, "field");
     const auto value = number(request, "value", UINT16_MAX);
     if (!name || !value) {
         return tl::unexpected(!name ? name.error() : value.error());
     }
-    const auto count = parse_discovery_count(*name);
+    const auto field = parse_discovery_field(*name);
+    if (!field) {
+        return tl::unexpected(field.error());
+    }
+    return plain(device_is_there().and_then(
+        [&] { return device_.falsify_discovery(*field, static_cast<uint16_t>(*value)); }));
+}
+
+ControlServer::Answer ControlServer::silent_smu(const json& request) {
+    const auto count = number(request, "count", any_count);
     if (!count) {
         return tl::unexpected(count.error());
     }
-    return plain(device_is_there().map(
-        [&] { device_.falsify_discovery(*count, static_cast<uint16_t>(*value)); }));
+    return plain(device_is_there().map([&] { device_.silence_smu(*count); }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {

@@ -73,9 +73,14 @@ public:
         hostile_rate = rate;
         return {};
     }
-    void falsify_discovery(DiscoveryCount count, uint16_t value) override {
-        false_counts[count] = value;
+    hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value) override {
+        if (field == DiscoveryField::twin && value == 0) {
+            return hp::fail("no such IP");
+        }
+        false_fields[field] = value;
+        return {};
     }
+    void silence_smu(uint64_t messages) override { silent_smu = messages; }
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override {
         shifts[fence] = {more, count};
     }
@@ -102,7 +107,8 @@ public:
     uint64_t hostile_seed = 0, hostile_rate = 0;
     std::vector<Surface> hostile_surfaces;
     std::map<WriteBack, std::pair<uint32_t, uint64_t>> shifts;
-    std::map<DiscoveryCount, uint16_t> false_counts;
+    std::map<DiscoveryField, uint16_t> false_fields;
+    uint64_t silent_smu = 0;
 
 private:
     LossGate& gate_;
@@ -194,12 +200,13 @@ TEST_F(ControlServerTest, FalseFencesReachTheDevice) {
     EXPECT_TRUE(ok({{"do", "false_fences"}, {"queue", "compute"}, {"more", 64}, {"count", 7}}));
     EXPECT_TRUE(
         ok({{"do", "false_fences"}, {"queue", "video"}, {"more", 0xffffffff}, {"count", 1}}));
-    const decltype(device->shifts) asked = {{compute_fence, {64, 7}},
-                                            {video_fence, {0xffffffff, 1}}};
+    EXPECT_TRUE(ok({{"do", "false_fences"}, {"queue", "jpeg"}, {"more", 2}, {"count", 3}}));
+    const decltype(device->shifts) asked = {
+        {compute_fence, {64, 7}}, {video_fence, {0xffffffff, 1}}, {jpeg_fence, {2, 3}}};
     EXPECT_EQ(device->shifts, asked);
     EXPECT_EQ(server->handle(
                   {{"do", "false_fences"}, {"queue", "sdma"}, {"more", 1}, {"count", 1}})["error"],
-              "'queue' has to be compute or video");
+              "'queue' has to be compute, video or jpeg");
     EXPECT_EQ(server->handle({{"do", "false_fences"}, {"queue", "video"}, {"count", 1}})["error"],
               "'more' has to be a number from 0 to 4294967295");
     EXPECT_EQ(server->handle({{"do", "false_fences"}, {"queue", "video"}, {"more", 1}})["error"],
@@ -213,24 +220,37 @@ TEST_F(ControlServerTest, FalseFencesReachTheDevice) {
     EXPECT_EQ(device->shifts, asked);
 }
 
-TEST_F(ControlServerTest, FalseCountsOfTheDiscoveryTableReachTheDevice) {
-    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"count", "dies"}, {"value", 3073}}));
-    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"count", "bytes"}, {"value", 65535}}));
-    const decltype(device->false_counts) asked = {{DiscoveryCount::dies, 3073},
-                                                  {DiscoveryCount::bytes, 65535}};
-    EXPECT_EQ(device->false_counts, asked);
+TEST_F(ControlServerTest, FalseFieldsOfTheDiscoveryTableReachTheDevice) {
+    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"field", "dies"}, {"value", 3073}}));
+    EXPECT_TRUE(ok({{"do", "false_discovery"}, {"field", "bytes"}, {"value", 65535}}));
+    const decltype(device->false_fields) asked = {{DiscoveryField::dies, 3073},
+                                                  {DiscoveryField::bytes, 65535}};
+    EXPECT_EQ(device->false_fields, asked);
     EXPECT_EQ(
-        server->handle({{"do", "false_discovery"}, {"count", "rings"}, {"value", 1}})["error"],
-        "unknown count 'rings': use bytes, dies or ips");
+        server->handle({{"do", "false_discovery"}, {"field", "rings"}, {"value", 1}})["error"],
+        "unknown field 'rings': use bytes, dies, ips, version or twin");
     EXPECT_EQ(
-        server->handle({{"do", "false_discovery"}, {"count", "ips"}, {"value", 65536}})["error"],
+        server->handle({{"do", "false_discovery"}, {"field", "ips"}, {"value", 65536}})["error"],
         "'value' has to be a number from 0 to 65535");
     EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"value", 1}})["error"],
-              "'count' has to be a text");
+              "'field' has to be a text");
+    EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"field", "twin"}, {"value", 0}})["error"],
+              "no such IP");
     gate->vanish();
-    EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"count", "ips"}, {"value", 1}})["error"],
+    EXPECT_EQ(server->handle({{"do", "false_discovery"}, {"field", "ips"}, {"value", 1}})["error"],
               "the device is gone; restore it first");
-    EXPECT_EQ(device->false_counts, asked);
+    EXPECT_EQ(device->false_fields, asked);
+}
+
+TEST_F(ControlServerTest, ASilentSmuReachesTheDevice) {
+    EXPECT_TRUE(ok({{"do", "silent_smu"}, {"count", 3}}));
+    EXPECT_EQ(device->silent_smu, 3u);
+    EXPECT_EQ(server->handle({{"do", "silent_smu"}})["error"],
+              "'count' has to be a number, 0 or more");
+    gate->vanish();
+    EXPECT_EQ(server->handle({{"do", "silent_smu"}, {"count", 1}})["error"],
+              "the device is gone; restore it first");
+    EXPECT_EQ(device->silent_smu, 3u);
 }
 
 TEST_F(ControlServerTest, CountsWordsOfVram) {

@@ -54,7 +54,8 @@ public:
     virtual hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
                                           uint64_t rate) = 0;
     virtual void shift_fences(WriteBack fence, uint32_t more, uint64_t count) = 0;
-    virtual void falsify_discovery(DiscoveryCount count, uint16_t value) = 0;
+    virtual hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value) = 0;
+    virtual void silence_smu(uint64_t messages) = 0;
 
     /// Gpu::poison_vram(). One clear error for who has no VRAM.
     virtual hp::Result<void> poison_vram() = 0;

@@ -389,8 +389,12 @@ void WholeGpu::shift_fences(WriteBack fence, uint32_t more, uint64_t count) {
     gpu_.shift_fences(fence, more, count);
 }
 
-void WholeGpu::falsify_discovery(DiscoveryCount count, uint16_t value) {
-    gpu_.falsify_discovery(count, value);
+hp::Result<void> WholeGpu::falsify_discovery(DiscoveryField field, uint16_t value) {
+    return gpu_.falsify_discovery(field, value);
+}
+
+void WholeGpu::silence_smu(uint64_t messages) {
+    gpu_.silence_smu(messages);
 }
 
 hp::Result<void> WholeGpu::poison_vram() {

@@ -101,7 +101,8 @@ private:
     hp::Result<void> make_hostile(uint64_t seed, std::span<const Surface> surfaces,
                                   uint64_t rate) override;
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override;
-    void falsify_discovery(DiscoveryCount count, uint16_t value) override;
+    hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value) override;
+    void silence_smu(uint64_t messages) override;
     hp::Result<void> poison_vram() override;
     hp::Result<uint64_t> count_in_vram(uint32_t word) override;
     void shut_down() override { loop_.stop(); }

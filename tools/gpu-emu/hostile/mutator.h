@@ -47,6 +47,7 @@ enum WriteBack : uint32_t {
     sdma_fence = 8,
     psp_fence = 9,
     video_fence = 10,
+    jpeg_fence = 11,
 };
 
 /// One lie. `where` is a dword address of BAR5 for registers; for others it counts what a surface

@@ -8,6 +8,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace gpuemu {
 namespace {
@@ -27,7 +28,9 @@ constexpr std::size_t binary_header_bytes = table_list + table_slots * info_byte
 constexpr unsigned die_slots = 16;
 constexpr std::size_t die_count = 12;  // in struct ip_discovery_header
 constexpr std::size_t ip_header_bytes = die_count + 2 + die_slots * 4 + 2;
-constexpr std::size_t ip_count = 2;  // in struct die_header
+constexpr std::size_t ip_count = 2, die_header_bytes = 4;  // of struct die_header
+// struct ip_v3.
+constexpr std::size_t ip_instance = 2, ip_bases = 3, ip_version = 4, ip_bytes = 8;
 constexpr unsigned harvest_slots = 32;
 
 /// Little-endian fields, one after the other.
@@ -204,28 +207,57 @@ void seal_discovery_binary(std::span<std::byte> binary) {
     }
 }
 
-hp::Result<DiscoveryCount> parse_discovery_count(std::string_view name) {
-    if (name == "bytes") {
-        return DiscoveryCount::bytes;
+hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
+    static constexpr std::pair<std::string_view, DiscoveryField> fields[] = {
+        {"bytes", DiscoveryField::bytes}, {"dies", DiscoveryField::dies},
+        {"ips", DiscoveryField::ips},     {"version", DiscoveryField::version},
+        {"twin", DiscoveryField::twin},
+    };
+    for (const auto& [known, field] : fields) {
+        if (known == name) {
+            return field;
+        }
     }
-    if (name == "dies") {
-        return DiscoveryCount::dies;
-    }
-    if (name == "ips") {
-        return DiscoveryCount::ips;
-    }
-    return hp::fail("unknown count '" + std::string(name) + "': use bytes, dies or ips");
+    return hp::fail("unknown field '" + std::string(name) +
+                    "': use bytes, dies, ips, version or twin");
 }
 
-void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value) {
-    std::size_t offset = binary_size;
-    switch (count) {
-        case DiscoveryCount::bytes: break;
-        case DiscoveryCount::dies: offset = binary_header_bytes + die_count; break;
-        case DiscoveryCount::ips: offset = binary_header_bytes + ip_header_bytes + ip_count; break;
+hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
+                                     uint16_t value) {
+    constexpr std::size_t die = binary_header_bytes + ip_header_bytes;
+    const unsigned ips = get16(binary, die + ip_count);
+    const auto size_of = [&](std::size_t ip) {
+        return ip_bytes + 4 * std::to_integer<std::size_t>(binary[ip + ip_bases]);
+    };
+    std::size_t ip = die + die_header_bytes;
+    switch (field) {
+        case DiscoveryField::bytes: put16(binary, binary_size, value); break;
+        case DiscoveryField::dies: put16(binary, binary_header_bytes + die_count, value); break;
+        case DiscoveryField::ips: put16(binary, die + ip_count, value); break;
+        case DiscoveryField::version:
+            for (unsigned number = 0; get16(binary, ip) != static_cast<uint16_t>(HwId::OSSSYS);
+                 ++number) {
+                if (number + 1 >= ips) {
+                    return hp::fail("the table lists no interrupt handler");
+                }
+                ip += size_of(ip);
+            }
+            binary[ip + ip_version] = static_cast<std::byte>(value >> 8);
+            binary[ip + ip_version + 1] = static_cast<std::byte>(value);
+            break;
+        case DiscoveryField::twin:
+            if (value == 0 || value >= ips) {
+                return hp::fail("the first die has the IPs 1 to " + std::to_string(ips - 1));
+            }
+            for (unsigned number = 1; number < value; ++number) {
+                ip += size_of(ip);
+            }
+            put16(binary, ip + size_of(ip), get16(binary, ip));
+            binary[ip + size_of(ip) + ip_instance] = binary[ip + ip_instance];
+            break;
     }
-    put16(binary, offset, value);
     seal_discovery_binary(binary);
+    return {};
 }
 
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {

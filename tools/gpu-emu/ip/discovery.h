@@ -26,15 +26,22 @@ inline constexpr std::size_t discovery_max_bytes = 10 * 1024;
 /// tables are: a device that lies can add up, too.
 void seal_discovery_binary(std::span<std::byte> binary);
 
-/// What a scripted lie changes: the size of the binary in bytes, the number of dies, or that of the
-/// IPs of the first die.
-enum class DiscoveryCount : uint8_t { bytes, dies, ips };
+/// What a scripted lie changes, and what the value means.
+enum class DiscoveryField : uint8_t {
+    bytes,    // the size of the binary
+    dies,     // the number of dies
+    ips,      // the number of IPs of the first die
+    version,  // the version of the interrupt handler (OSSSYS): major in the upper byte, minor
+    twin,     // the IP with this number on the first die, 1 or more, names the one before it
+};
 
 /// By its name. One clear error for what is none.
-hp::Result<DiscoveryCount> parse_discovery_count(std::string_view name);
+hp::Result<DiscoveryField> parse_discovery_field(std::string_view name);
 
-/// Puts `value` in place of a count of what build_discovery_binary() made, and seals it.
-void set_discovery_count(std::span<std::byte> binary, DiscoveryCount count, uint16_t value);
+/// Puts `value` into a field of what build_discovery_binary() made, and seals it. One clear error
+/// if the first die has no such IP.
+hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
+                                     uint16_t value);
 
 /// Throws std::length_error when the profile's tables do not fit (start-up).
 std::vector<std::byte> build_discovery_binary(const Profile& profile);

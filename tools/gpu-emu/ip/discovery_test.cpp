@@ -200,18 +200,66 @@ void expect_sealed(const Binary& binary) {
 
 TEST(DiscoveryLies, ACountIsFalseAndTheSumsAreRight) {
     std::vector<std::byte> bytes = build_discovery_binary(*find_profile("mi300x"));
-    set_discovery_count(bytes, DiscoveryCount::dies, 3073);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::dies, 3073));
     const Binary dies(bytes);
     const std::size_t table = dies.at<binary_header>(0).table_list[0].offset;
     const auto ip_header = dies.at<ip_discovery_header>(table);
     EXPECT_EQ(ip_header.num_dies, 3073);
     expect_sealed(dies);
-    set_discovery_count(bytes, DiscoveryCount::ips, 65535);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::ips, 65535));
     const Binary ips(bytes);
     EXPECT_EQ(ips.at<die_header>(ip_header.dies[0].die_offset).num_ips, 65535);
     expect_sealed(ips);
-    set_discovery_count(bytes, DiscoveryCount::bytes, 65535);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::bytes, 65535));
     EXPECT_EQ(Binary(bytes).at<binary_header>(0).binary_size, 65535);
+}
+
+/// The IPs of the first die, as hardware ID, instance, major, minor.
+std::vector<std::array<unsigned, 4>> listed(const Binary& binary) {
+    const std::size_t table = binary.at<binary_header>(0).table_list[0].offset;
+    std::size_t at = binary.at<ip_discovery_header>(table).dies[0].die_offset;
+    const unsigned count = binary.at<die_header>(at).num_ips;
+    at += sizeof(die_header);
+    std::vector<std::array<unsigned, 4>> ips;
+    for (unsigned number = 0; number < count; ++number) {
+        const auto ip = binary.at<ip_v3>(at);
+        ips.push_back({ip.hw_id, ip.instance_number, ip.major, ip.minor});
+        at += sizeof ip + 4 * ip.num_base_address;
+    }
+    return ips;
+}
+
+TEST(DiscoveryLies, TheInterruptHandlerHasAnotherVersion) {
+    const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
+    std::vector<std::byte> bytes = honest;
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::version, 0x6307));
+    const Binary binary(bytes);
+    auto expected = listed(Binary(honest));
+    const auto handler = std::ranges::find(expected, 40u, [](const auto& ip) { return ip[0]; });
+    ASSERT_NE(handler, expected.end());
+    (*handler)[2] = 0x63;
+    (*handler)[3] = 7;
+    EXPECT_EQ(listed(binary), expected);
+    expect_sealed(binary);
+}
+
+TEST(DiscoveryLies, AnIpIsListedTwice) {
+    const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
+    auto expected = listed(Binary(honest));
+    const auto last = static_cast<uint16_t>(expected.size() - 1);
+    for (const uint16_t number : {uint16_t{1}, last}) {
+        std::vector<std::byte> bytes = honest;
+        ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::twin, number));
+        const auto ips = listed(Binary(bytes));
+        EXPECT_EQ(ips[number][0], expected[number - 1][0]);
+        EXPECT_EQ(ips[number][1], expected[number - 1][1]);
+        expect_sealed(Binary(bytes));
+    }
+    std::vector<std::byte> bytes = honest;
+    const std::string error = "the first die has the IPs 1 to " + std::to_string(last);
+    EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::twin, 0).error().message, error);
+    EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::twin, last + 1).error().message, error);
+    EXPECT_EQ(bytes, honest);
 }
 
 TEST(DiscoveryLimits, TooManyHarvestedIpsAreAnError) {

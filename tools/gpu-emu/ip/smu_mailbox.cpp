@@ -33,6 +33,7 @@ SmuMailbox::SmuMailbox(Context context) : mailbox_(context), ip_(context.profile
 
 void SmuMailbox::reset(ResetKind) {
     driver_table_ = 0;
+    ignored_ = 0;
     reg(mp::regMP1_SMN_C2PMSG_66) = 0;
     reg(mp::regMP1_SMN_C2PMSG_82) = 0;
     reg(mp::regMP1_SMN_C2PMSG_90) = PPSMC_Result_OK;  // idle
@@ -46,6 +47,10 @@ uint32_t SmuMailbox::answer_register() const {
 
 void SmuMailbox::handle_message(uint32_t message) {
     ++messages_;
+    if (ignored_ != 0) {
+        --ignored_;
+        return;
+    }
     const Answer result = answer(message, reg(mp::regMP1_SMN_C2PMSG_82));
     const uint32_t code = result ? PPSMC_Result_OK : static_cast<uint32_t>(result.error());
     if (!result) {

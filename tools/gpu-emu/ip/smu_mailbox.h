@@ -33,6 +33,8 @@ public:
     void reset(ResetKind kind) override;
 
     uint64_t messages() const { return messages_; }
+    /// The next `count` messages get no answer and have no effect. A reset ends it.
+    void ignore(uint64_t count) { ignored_ = count; }
     /// Where the result of a message is read.
     uint32_t answer_register() const;
 
@@ -68,6 +70,7 @@ private:
     const IpInstance& ip_;
     uint64_t driver_table_ = 0;  // address of the table, MM hub, VMID 0
     uint64_t messages_ = 0;
+    uint64_t ignored_ = 0;  // messages to come without an answer
 };
 
 }  // namespace gpuemu

@@ -101,6 +101,18 @@ TEST_F(SmuTest, WhatTheFirmwareDoesNotKnowIsRefused) {
     EXPECT_EQ(send(0x1, 41), ok) << "and goes on";
 }
 
+TEST_F(SmuTest, ASilentOneDoesNothing) {
+    smu.ignore(2);
+    EXPECT_EQ(send(0x1, 41), 0u);
+    EXPECT_EQ(result, 41u) << "the argument, as it was";
+    EXPECT_EQ(send(0x9), 0u);
+    EXPECT_EQ(memory.get<uint32_t>(table), 0u);
+    EXPECT_EQ(send(0x1, 41), ok) << "the next one is answered";
+    smu.ignore(2);
+    smu.reset(ResetKind::mode1);
+    EXPECT_EQ(send(0x1, 41), ok) << "and so is any after a reset";
+}
+
 TEST_F(SmuTest, MetricsAreFilledAndCounted) {
     ASSERT_EQ(send(0x9), ok);
     const auto first = memory.get<uint32_t>(table);

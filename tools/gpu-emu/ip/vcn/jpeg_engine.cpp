@@ -211,8 +211,8 @@ Step JpegEngine::write_memory(Core& core) {
     const Port memory{context_.memory, layout_.place.hub, core.ring.stream.vmid()};
     const uint64_t address =
         join(read_internal(core, layout_.mem_wr_bar), read_internal(core, layout_.mem_wr_bar + 1));
-    memory.write32(address & ~uint64_t{3}, mutated(context_.mutator, memory, video_fence,
-                                                   read_internal(core, layout_.gpcom_data0)));
+    memory.write32(address & ~uint64_t{3}, mutated_fence(context_.mutator, memory, jpeg_fence,
+                                                         read_internal(core, layout_.gpcom_data0)));
     return Step::done;
 }
 

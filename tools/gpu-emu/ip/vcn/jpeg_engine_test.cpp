@@ -111,6 +111,10 @@ TEST_P(JpegTest, FencesAndTraps) {
     ASSERT_EQ(interrupts.entries.size(), 1u);
     EXPECT_EQ(interrupts.entries[0].client_id, 0x10);
     EXPECT_EQ(interrupts.entries[0].source_id, v.source);
+    mutator.shift(jpeg_fence, 1, 1);
+    ring.put({packetj(v.data0 - 1, 0, 4), 0, packetj(0, 0, 6), 0});
+    EXPECT_EQ(submit(), Engine::Turn::idle);
+    EXPECT_EQ(memory.at32(0x2000), 100u) << "a scripted lie";
 }
 
 TEST_P(JpegTest, ReachesOtherRegistersAndWaitsForThem) {
