@@ -60,11 +60,14 @@ constexpr std::array requests = {Request{"vanish", nullptr},
                                  Request{"vanish_after_config", "offset"},
                                  Request{"status", nullptr},
                                  Request{"counters", nullptr},
-                                 Request{"vram_count", "word"}};
+                                 Request{"vram_count", "value"},
+                                 Request{"silent_smu", "count"}};
 constexpr std::array blocks = {"umc", "gfx", "sdma"};
 constexpr std::array severities = {"correctable", "uncorrectable", "poison"};
 constexpr std::array surfaces = {"registers", "write_backs", "interrupts", "discovery",
                                  "firmware",  "mailbox",     "fills"};
+constexpr std::array fields = {"bytes", "dies", "ips", "version", "twin"};
+constexpr std::array queues = {"compute", "video", "jpeg"};
 constexpr std::array regions = {Region::bar0, Region::bar1,   Region::bar2, Region::bar5,
                                 Region::rom,  Region::config, Region::vga};
 
@@ -185,6 +188,17 @@ void ask(WholeGpu& gpu, GuestInput& input, Allowance& allowance) {
                      {"seed", input.take<uint8_t>()},
                      {"surface", {choose(input, surfaces)}},
                      {"rate", input.take<uint8_t>()}});
+            break;
+        case 3:
+            gpu.ask({{"do", "false_discovery"},
+                     {"field", choose(input, fields)},
+                     {"value", input.take<uint16_t>()}});
+            break;
+        case 4:
+            gpu.ask({{"do", "false_fences"},
+                     {"queue", choose(input, queues)},
+                     {"more", input.dword()},
+                     {"count", input.take<uint8_t>()}});
             break;
         default: {
             const Request& request = choose(input, requests);

@@ -235,10 +235,12 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         case DiscoveryField::dies: put16(binary, binary_header_bytes + die_count, value); break;
         case DiscoveryField::ips: put16(binary, die + ip_count, value); break;
         case DiscoveryField::version:
-            for (unsigned number = 0; get16(binary, ip) != static_cast<uint16_t>(HwId::OSSSYS);
-                 ++number) {
-                if (number + 1 >= ips) {
+            for (unsigned number = 0;; ++number) {
+                if (number == ips) {
                     return hp::fail("the table lists no interrupt handler");
+                }
+                if (get16(binary, ip) == static_cast<uint16_t>(HwId::OSSSYS)) {
+                    break;
                 }
                 ip += size_of(ip);
             }
@@ -246,6 +248,9 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
             binary[ip + ip_version + 1] = static_cast<std::byte>(value);
             break;
         case DiscoveryField::twin:
+            if (ips < 2) {
+                return hp::fail("the first die lists fewer than two IPs");
+            }
             if (value == 0 || value >= ips) {
                 return hp::fail("the first die has the IPs 1 to " + std::to_string(ips - 1));
             }

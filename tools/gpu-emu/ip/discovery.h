@@ -38,8 +38,8 @@ enum class DiscoveryField : uint8_t {
 /// By its name. One clear error for what is none.
 hp::Result<DiscoveryField> parse_discovery_field(std::string_view name);
 
-/// Puts `value` into a field of what build_discovery_binary() made, and seals it. One clear error
-/// if the first die has no such IP.
+/// Puts `value` into a field of what build_discovery_binary() has just made, and seals it. One
+/// clear error if the first die has no such IP.
 hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
                                      uint16_t value);
 

@@ -8,8 +8,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <map>
+#include <string>
+#include <vector>
 
 namespace gpuemu {
 namespace {
@@ -245,14 +248,15 @@ TEST(DiscoveryLies, TheInterruptHandlerHasAnotherVersion) {
 
 TEST(DiscoveryLies, AnIpIsListedTwice) {
     const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
-    auto expected = listed(Binary(honest));
-    const auto last = static_cast<uint16_t>(expected.size() - 1);
+    const auto honest_ips = listed(Binary(honest));
+    const auto last = static_cast<uint16_t>(honest_ips.size() - 1);
     for (const uint16_t number : {uint16_t{1}, last}) {
         std::vector<std::byte> bytes = honest;
         ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::twin, number));
-        const auto ips = listed(Binary(bytes));
-        EXPECT_EQ(ips[number][0], expected[number - 1][0]);
-        EXPECT_EQ(ips[number][1], expected[number - 1][1]);
+        auto expected = honest_ips;
+        expected[number][0] = expected[number - 1][0];
+        expected[number][1] = expected[number - 1][1];
+        EXPECT_EQ(listed(Binary(bytes)), expected);
         expect_sealed(Binary(bytes));
     }
     std::vector<std::byte> bytes = honest;
@@ -260,6 +264,19 @@ TEST(DiscoveryLies, AnIpIsListedTwice) {
     EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::twin, 0).error().message, error);
     EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::twin, last + 1).error().message, error);
     EXPECT_EQ(bytes, honest);
+}
+
+TEST(DiscoveryLies, WhatIsNotListedCannotLie) {
+    Profile profile = *find_profile("mi300x");
+    std::erase_if(profile.ips, [](const IpInstance& ip) { return ip.hw_id == HwId::OSSSYS; });
+    std::vector<std::byte> bytes = build_discovery_binary(profile);
+    EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::version, 0x6307).error().message,
+              "the table lists no interrupt handler");
+    profile.ips.clear();
+    bytes = build_discovery_binary(profile);
+    EXPECT_FALSE(set_discovery_field(bytes, DiscoveryField::version, 0x6307));
+    EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::twin, 1).error().message,
+              "the first die lists fewer than two IPs");
 }
 
 TEST(DiscoveryLimits, TooManyHarvestedIpsAreAnError) {
