@@ -16,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include "hotplug/in_guest/agent/clock.h"
@@ -26,6 +27,8 @@ namespace {
 
 using nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr const char* kfd_file = "/dev/kfd";
 
 /// Empty when the file is not there (any more): a device that vanished between listing and reading
 /// is no error. Nor is one that vanished after the opening: its read(2) fails, which a streambuf
@@ -136,28 +139,24 @@ bool is_blocked(const std::string& stat) {
     return bracket != std::string::npos && stat.compare(bracket + 1, 3, " D ") == 0;
 }
 
-/// "renderD128" for an open file whose node devtmpfs has removed; nothing for any other file.
-std::optional<std::string> orphaned_node(const fs::path& file) {
+/// Of an open file that `state` tells of: "/dev/kfd", or "renderD128" for a node that devtmpfs has
+/// removed.
+std::optional<std::string> told_file(const fs::path& file) {
     constexpr std::string_view folder = "/dev/dri/";
     constexpr std::string_view removed = " (deleted)";
     std::error_code error;
     const std::string target = fs::read_symlink(file, error).string();
-    if (error || !target.starts_with(folder) || !target.ends_with(removed)) {
+    if (error || target == kfd_file) {
+        return error ? std::nullopt : std::optional(target);
+    }
+    if (!target.starts_with(folder) || !target.ends_with(removed)) {
         return std::nullopt;
     }
     return target.substr(folder.size(), target.size() - folder.size() - removed.size());
 }
 
-/// The same path for each open file of KFD; nothing for any other file.
-std::optional<std::string> kfd_file(const fs::path& file) {
-    std::error_code error;
-    const std::string target = fs::read_symlink(file, error).string();
-    return !error && target == "/dev/kfd" ? std::optional(target) : std::nullopt;
-}
-
-/// Which processes have what open, each of them once: by what `named` says of their open files.
-template <typename Named>
-std::map<std::string, json> holders_of(const fs::path& root, Named named) {
+/// Which processes have those files open, each of them once.
+std::map<std::string, json> holders_of_told_files(const fs::path& root) {
     const fs::path proc = root / "proc";
     std::map<std::string, json> holders;
     for (const std::string& pid : names_in(proc)) {
@@ -167,7 +166,7 @@ std::map<std::string, json> holders_of(const fs::path& root, Named named) {
         const fs::path files = proc / pid / "fd";
         std::set<std::string> held;
         for (const std::string& file : names_in(files)) {
-            if (const auto name = named(files / file)) {
+            if (const auto name = told_file(files / file)) {
                 held.insert(*name);
             }
         }
@@ -206,18 +205,17 @@ json read_drm_minors(const fs::path& root) {
     return minors;
 }
 
-json read_orphans(const fs::path& root) {
-    const std::map<std::string, json> holders = holders_of(root, orphaned_node);
+json read_open_files(const fs::path& root) {
     json orphans = json::array();
-    for (const auto& [minor, processes] : holders) {
-        orphans.push_back({{"minor", minor}, {"holders", processes}});
+    json kfd_users = json::array();
+    for (auto& [name, processes] : holders_of_told_files(root)) {
+        if (name == kfd_file) {
+            kfd_users = std::move(processes);
+        } else {
+            orphans.push_back({{"minor", name}, {"holders", std::move(processes)}});
+        }
     }
-    return orphans;
-}
-
-json read_kfd_users(const fs::path& root) {
-    const std::map<std::string, json> holders = holders_of(root, kfd_file);
-    return holders.empty() ? json::array() : holders.begin()->second;
+    return {{"drm_orphans", std::move(orphans)}, {"kfd_users", std::move(kfd_users)}};
 }
 
 json read_kfd_evictions(const fs::path& root) {
@@ -309,20 +307,20 @@ json read_blocked_tasks(const fs::path& root) {
 
 json read_state(const fs::path& root) {
     const json drm = read_drm_minors(root);
-    return {{"taint", number_of(text_of(root / "proc/sys/kernel/tainted"))},
-            {"uptime_us", uptime_us()},
-            {"drm", drm},
-            {"drm_minor_max", highest_minor(drm)},
-            {"drm_orphans", read_orphans(root)},
-            {"kfd_users", read_kfd_users(root)},
-            {"kfd_evictions", read_kfd_evictions(root)},
-            {"kfd_nodes", read_kfd_nodes(root)},
-            {"kfd_generation", number_of(text_of(topology(root) / "generation_id"))},
-            {"pci", read_pci_devices(root)},
-            {"slab", read_slab(root)},
-            {"slab_total_kib", meminfo_kib(root, "Slab")},
-            {"memory_available_kib", meminfo_kib(root, "MemAvailable")},
-            {"processes_d_state", read_blocked_tasks(root)}};
+    json state = {{"taint", number_of(text_of(root / "proc/sys/kernel/tainted"))},
+                  {"uptime_us", uptime_us()},
+                  {"drm", drm},
+                  {"drm_minor_max", highest_minor(drm)},
+                  {"kfd_evictions", read_kfd_evictions(root)},
+                  {"kfd_nodes", read_kfd_nodes(root)},
+                  {"kfd_generation", number_of(text_of(topology(root) / "generation_id"))},
+                  {"pci", read_pci_devices(root)},
+                  {"slab", read_slab(root)},
+                  {"slab_total_kib", meminfo_kib(root, "Slab")},
+                  {"memory_available_kib", meminfo_kib(root, "MemAvailable")},
+                  {"processes_d_state", read_blocked_tasks(root)}};
+    state.update(read_open_files(root));
+    return state;
 }
 
 }  // namespace hp::agent

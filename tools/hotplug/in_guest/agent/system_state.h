@@ -11,12 +11,11 @@ namespace hp::agent {
 
 /// `root` is "/" but in tests, which make a tree of their own.
 nlohmann::json read_drm_minors(const std::filesystem::path& root);
-/// DRM nodes that are open although their device is gone: the file keeps the minor. Each name once,
-/// with the processes that have it open. A mapping whose file was closed, and a dma-buf, are not
-/// seen.
-nlohmann::json read_orphans(const std::filesystem::path& root);
-/// The processes that have /dev/kfd open: {"pid","comm"}.
-nlohmann::json read_kfd_users(const std::filesystem::path& root);
+/// "drm_orphans": DRM nodes that are open although their device is gone: the file keeps the minor.
+/// Each name once, with the processes that have it open. A mapping whose file was closed, and a
+/// dma-buf, are not seen. "kfd_users": the processes that have /dev/kfd open: {"pid","comm"}. One
+/// pass over the files of all processes, for which a guest with a crowd needs seconds.
+nlohmann::json read_open_files(const std::filesystem::path& root);
 /// How long the queues of each KFD process were evicted from each of its GPUs, as far as that is
 /// over: {"pid","gpu_id","evicted_ms"}.
 nlohmann::json read_kfd_evictions(const std::filesystem::path& root);

@@ -39,7 +39,7 @@ TEST(SystemState, OrphansAreOpenNodesThatDevtmpfsHasRemoved) {
     tree.link("proc/32/fd/7", "/dev/dri/renderD128 (deleted)");
     tree.link("proc/self/fd/3", "/dev/dri/card0 (deleted)");
     tree.file("proc/33/comm", "kworker\n");
-    const json answer = read_orphans(tree.root());
+    const json answer = read_open_files(tree.root())["drm_orphans"];
     ASSERT_EQ(answer.size(), 1u);
     EXPECT_EQ(answer[0]["minor"], "renderD128");
     const json& holders = answer[0]["holders"];
@@ -55,7 +55,8 @@ TEST(SystemState, KfdUsersHaveItOpen) {
     tree.link("proc/31/fd/4", "/dev/kfd");
     tree.file("proc/32/comm", "sh\n");
     tree.link("proc/32/fd/3", "/dev/kfd0");
-    EXPECT_EQ(read_kfd_users(tree.root()), (json{{{"pid", 31}, {"comm", "kfd_monitor"}}}));
+    EXPECT_EQ(read_open_files(tree.root())["kfd_users"],
+              (json{{{"pid", 31}, {"comm", "kfd_monitor"}}}));
 }
 
 TEST(SystemState, KfdEvictionsOfEachProcessAndGpu) {
