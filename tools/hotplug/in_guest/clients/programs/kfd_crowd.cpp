@@ -145,6 +145,9 @@ IoResult<void> Crowd::start(unsigned number, Manner manner, const KfdNode* with_
         return io_fail("fork");
     }
     if (pid == 0) {
+        // The pipes of those before: fifty members would hold more than a thousand.
+        members_.clear();
+        answers_.reset();
         live({number, manner, with_queue, questions.get(), answers});
     }
     members_.push_back({pid, manner, std::move(ask)});
