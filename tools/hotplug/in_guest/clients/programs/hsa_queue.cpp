@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: hsa_queue, a client with a user queue of its own: AQL barrier packets, one after the
 // other, each waited for. Thread: one. Not modelled: dispatches, several packets in flight.
+#include <poll.h>
+
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -39,6 +41,7 @@ struct Options {
     std::uint32_t gpu_id = 0;
     std::uint64_t count = std::numeric_limits<std::uint64_t>::max();
     double seconds = 1e9;
+    unsigned pause_ms = 0;
     std::string wait = "both";
     bool ignore_sigbus = false;
     std::string cgroup;
@@ -129,6 +132,13 @@ IoResult<Reason> Worker::run(Reporter& report) {
             return **ended;
         }
         report.done(value() == 0);
+        if (options_.pause_ms != 0) {
+            // A signal ends the sleep, and the packet after it is not submitted.
+            (void)::poll(nullptr, 0, static_cast<int>(options_.pause_ms));
+            if (stop_wanted()) {
+                return "signal";
+            }
+        }
     }
     return "done";
 }
@@ -238,6 +248,8 @@ int main(int argc, char** argv) {
     program.add_gpu_id(options.gpu_id).required();
     program.add_option("--count", options.count, "PACKETS", "end after so many packets");
     program.add_option("--seconds", options.seconds, "s", "end after so long").within(0.0, 1e9);
+    program.add_option("--pause", options.pause_ms, "ms", "milliseconds between packets")
+        .within(0, 60'000);
     program
         .add_option("--wait", options.wait, "HOW",
                     "how to wait for a packet: event, poll, or both in turn")
