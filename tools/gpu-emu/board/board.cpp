@@ -149,6 +149,10 @@ void Board::silence_smu(uint64_t messages) {
     gpu_->silence_smu(messages);
 }
 
+void Board::falsify_wptr(uint32_t value) {
+    gpu_->falsify_wptr(value);
+}
+
 hp::Result<void> Board::poison_vram() {
     if (!gpu_) {
         return hp::fail("this device has no VRAM");

@@ -252,6 +252,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "silent_smu") {
         return silent_smu(request);
     }
+    if (verb == "false_wptr") {
+        return false_wptr(request);
+    }
     if (verb == "vram_poison") {
         return plain(device_.poison_vram());
     }
@@ -525,6 +528,15 @@ ControlServer::Answer ControlServer::silent_smu(const json& request) {
         return tl::unexpected(count.error());
     }
     return plain(device_is_there().map([&] { device_.silence_smu(*count); }));
+}
+
+ControlServer::Answer ControlServer::false_wptr(const json& request) {
+    const auto value = number(request, "value", UINT32_MAX);
+    if (!value) {
+        return tl::unexpected(value.error());
+    }
+    return plain(
+        device_is_there().map([&] { device_.falsify_wptr(static_cast<uint32_t>(*value)); }));
 }
 
 ControlServer::Answer ControlServer::count_in_vram(const json& request) {

@@ -81,6 +81,7 @@ public:
         return {};
     }
     void silence_smu(uint64_t messages) override { silent_smu = messages; }
+    void falsify_wptr(uint32_t value) override { false_wptr = value; }
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override {
         shifts[fence] = {more, count};
     }
@@ -109,6 +110,7 @@ public:
     std::map<WriteBack, std::pair<uint32_t, uint64_t>> shifts;
     std::map<DiscoveryField, uint16_t> false_fields;
     uint64_t silent_smu = 0;
+    uint32_t false_wptr = 0;
 
 private:
     LossGate& gate_;
@@ -228,7 +230,7 @@ TEST_F(ControlServerTest, FalseFieldsOfTheDiscoveryTableReachTheDevice) {
     EXPECT_EQ(device->false_fields, asked);
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "rings"}, {"value", 1}})["error"],
-        "unknown field 'rings': use bytes, dies, ips, version or twin");
+        "unknown field 'rings': use bytes, dies, ips, version, nbio, smuio or twin");
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "ips"}, {"value", 65536}})["error"],
         "'value' has to be a number from 0 to 65535");
@@ -251,6 +253,17 @@ TEST_F(ControlServerTest, ASilentSmuReachesTheDevice) {
     EXPECT_EQ(server->handle({{"do", "silent_smu"}, {"count", 1}})["error"],
               "the device is gone; restore it first");
     EXPECT_EQ(device->silent_smu, 3u);
+}
+
+TEST_F(ControlServerTest, AFalseWritePointerReachesTheDevice) {
+    EXPECT_TRUE(ok({{"do", "false_wptr"}, {"value", UINT32_MAX}}));
+    EXPECT_EQ(device->false_wptr, UINT32_MAX);
+    EXPECT_EQ(server->handle({{"do", "false_wptr"}})["error"],
+              "'value' has to be a number from 0 to 4294967295");
+    gate->vanish();
+    EXPECT_EQ(server->handle({{"do", "false_wptr"}, {"value", 1}})["error"],
+              "the device is gone; restore it first");
+    EXPECT_EQ(device->false_wptr, UINT32_MAX);
 }
 
 TEST_F(ControlServerTest, CountsWordsOfVram) {

@@ -397,6 +397,10 @@ void WholeGpu::silence_smu(uint64_t messages) {
     gpu_.silence_smu(messages);
 }
 
+void WholeGpu::falsify_wptr(uint32_t value) {
+    gpu_.falsify_wptr(value);
+}
+
 hp::Result<void> WholeGpu::poison_vram() {
     gpu_.poison_vram();
     return {};

@@ -211,6 +211,7 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
     static constexpr std::pair<std::string_view, DiscoveryField> fields[] = {
         {"bytes", DiscoveryField::bytes}, {"dies", DiscoveryField::dies},
         {"ips", DiscoveryField::ips},     {"version", DiscoveryField::version},
+        {"nbio", DiscoveryField::nbio},   {"smuio", DiscoveryField::smuio},
         {"twin", DiscoveryField::twin},
     };
     for (const auto& [known, field] : fields) {
@@ -219,7 +220,7 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
         }
     }
     return hp::fail("unknown field '" + std::string(name) +
-                    "': use bytes, dies, ips, version or twin");
+                    "': use bytes, dies, ips, version, nbio, smuio or twin");
 }
 
 hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
@@ -230,23 +231,24 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         return ip_bytes + 4 * std::to_integer<std::size_t>(binary[ip + ip_bases]);
     };
     std::size_t ip = die + die_header_bytes;
+    const auto set_version = [&](HwId hw_id, const char* name) -> hp::Result<void> {
+        for (unsigned number = 0; number < ips; ++number, ip += size_of(ip)) {
+            if (get16(binary, ip) == static_cast<uint16_t>(hw_id)) {
+                binary[ip + ip_version] = static_cast<std::byte>(value >> 8);
+                binary[ip + ip_version + 1] = static_cast<std::byte>(value);
+                return {};
+            }
+        }
+        return hp::fail(std::string("the table lists no ") + name);
+    };
+    hp::Result<void> set;
     switch (field) {
         case DiscoveryField::bytes: put16(binary, binary_size, value); break;
         case DiscoveryField::dies: put16(binary, binary_header_bytes + die_count, value); break;
         case DiscoveryField::ips: put16(binary, die + ip_count, value); break;
-        case DiscoveryField::version:
-            for (unsigned number = 0;; ++number) {
-                if (number == ips) {
-                    return hp::fail("the table lists no interrupt handler");
-                }
-                if (get16(binary, ip) == static_cast<uint16_t>(HwId::OSSSYS)) {
-                    break;
-                }
-                ip += size_of(ip);
-            }
-            binary[ip + ip_version] = static_cast<std::byte>(value >> 8);
-            binary[ip + ip_version + 1] = static_cast<std::byte>(value);
-            break;
+        case DiscoveryField::version: set = set_version(HwId::OSSSYS, "interrupt handler"); break;
+        case DiscoveryField::nbio: set = set_version(HwId::NBIF, "NBIO"); break;
+        case DiscoveryField::smuio: set = set_version(HwId::SMUIO, "SMUIO"); break;
         case DiscoveryField::twin:
             if (ips < 2) {
                 return hp::fail("the first die lists fewer than two IPs");
@@ -261,8 +263,10 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
             binary[ip + size_of(ip) + ip_instance] = binary[ip + ip_instance];
             break;
     }
-    seal_discovery_binary(binary);
-    return {};
+    if (set) {
+        seal_discovery_binary(binary);
+    }
+    return set;
 }
 
 std::vector<std::byte> build_discovery_binary(const Profile& profile) {

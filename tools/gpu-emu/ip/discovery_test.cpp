@@ -232,18 +232,22 @@ std::vector<std::array<unsigned, 4>> listed(const Binary& binary) {
     return ips;
 }
 
-TEST(DiscoveryLies, TheInterruptHandlerHasAnotherVersion) {
+TEST(DiscoveryLies, AnIpHasAnotherVersion) {
     const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
-    std::vector<std::byte> bytes = honest;
-    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::version, 0x6307));
-    const Binary binary(bytes);
-    auto expected = listed(Binary(honest));
-    const auto handler = std::ranges::find(expected, 40u, [](const auto& ip) { return ip[0]; });
-    ASSERT_NE(handler, expected.end());
-    (*handler)[2] = 0x63;
-    (*handler)[3] = 7;
-    EXPECT_EQ(listed(binary), expected);
-    expect_sealed(binary);
+    for (const auto& [field, hw_id] : {std::pair{DiscoveryField::version, HwId::OSSSYS},
+                                       {DiscoveryField::nbio, HwId::NBIF},
+                                       {DiscoveryField::smuio, HwId::SMUIO}}) {
+        std::vector<std::byte> bytes = honest;
+        ASSERT_TRUE(set_discovery_field(bytes, field, 0x6307));
+        auto expected = listed(Binary(honest));
+        const auto ip = std::ranges::find(expected, static_cast<unsigned>(hw_id),
+                                          [](const auto& listed) { return listed[0]; });
+        ASSERT_NE(ip, expected.end());
+        (*ip)[2] = 0x63;
+        (*ip)[3] = 7;
+        EXPECT_EQ(listed(Binary(bytes)), expected);
+        expect_sealed(Binary(bytes));
+    }
 }
 
 TEST(DiscoveryLies, AnIpIsListedTwice) {
@@ -268,10 +272,14 @@ TEST(DiscoveryLies, AnIpIsListedTwice) {
 
 TEST(DiscoveryLies, WhatIsNotListedCannotLie) {
     Profile profile = *find_profile("mi300x");
-    std::erase_if(profile.ips, [](const IpInstance& ip) { return ip.hw_id == HwId::OSSSYS; });
+    std::erase_if(profile.ips, [](const IpInstance& ip) {
+        return ip.hw_id == HwId::OSSSYS || ip.hw_id == HwId::SMUIO;
+    });
     std::vector<std::byte> bytes = build_discovery_binary(profile);
     EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::version, 0x6307).error().message,
               "the table lists no interrupt handler");
+    EXPECT_EQ(set_discovery_field(bytes, DiscoveryField::smuio, 0x6307).error().message,
+              "the table lists no SMUIO");
     profile.ips.clear();
     bytes = build_discovery_binary(profile);
     EXPECT_FALSE(set_discovery_field(bytes, DiscoveryField::version, 0x6307));

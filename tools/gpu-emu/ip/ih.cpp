@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "gpu-emu/ip/pasid_luts.h"
@@ -45,6 +46,7 @@ Ih::Ih(Context context) : context_(std::move(context)), ip_(context_.profile.ip(
 void Ih::reset(ResetKind) {
     wptr_ = 0;
     overflow_ = false;
+    false_wptr_.reset();
     luts_ = {};
     for (const Reg zero : {oss::regIH_RB_CNTL, oss::regIH_RB_RPTR, oss::regIH_RB_WPTR,
                            oss::regIH_RB_CNTL_RING1, oss::regIH_CHICKEN}) {
@@ -139,7 +141,8 @@ void Ih::advance() {
 }
 
 void Ih::publish_wptr() {
-    const uint32_t value = oss::IH_RB_WPTR__RB_OVERFLOW::set(wptr_, overflow_);
+    const uint32_t truth = oss::IH_RB_WPTR__RB_OVERFLOW::set(wptr_, overflow_);
+    const uint32_t value = std::exchange(false_wptr_, std::nullopt).value_or(truth);
     reg(oss::regIH_RB_WPTR) = value;
     if (oss::IH_RB_CNTL__WPTR_WRITEBACK_ENABLE::get(reg(oss::regIH_RB_CNTL)) == 0) {
         return;

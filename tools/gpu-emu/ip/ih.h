@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 
 #include "gpu-emu/device/register_file.h"
@@ -41,6 +42,10 @@ public:
     /// A doorbell write. False: the index is not the read pointer's.
     bool ring_doorbell(uint32_t index, uint64_t value);
 
+    /// A scripted lie: with the next entry the register and the memory say `value`, bit 0 for an
+    /// overflow included, instead of the write pointer. A reset ends it.
+    void falsify_wptr(uint32_t value) { false_wptr_ = value; }
+
     uint64_t delivered() const { return delivered_; }
     /// Entries that found no ring: disabled, too small, or its memory not reachable.
     uint64_t lost() const { return lost_; }
@@ -63,7 +68,8 @@ private:
     std::array<std::array<uint32_t, lut_dwords>, nodes> luts_{};
     uint32_t wptr_ = 0;      // byte offset in the ring
     bool overflow_ = false;  // latched until WPTR_OVERFLOW_CLEAR
-    bool raising_ = false;   // an entry is on its way
+    std::optional<uint32_t> false_wptr_;
+    bool raising_ = false;  // an entry is on its way
     uint64_t delivered_ = 0;
     uint64_t lost_ = 0;
 };

@@ -104,6 +104,23 @@ TEST_F(IhTest, EntryHasTheLayoutOfTheDriver) {
     EXPECT_EQ(memory.bus_accesses, 0u);
 }
 
+TEST_F(IhTest, AFalseWritePointerIsToldOnce) {
+    enable_ring(8);
+    ih.falsify_wptr(0x1f);
+    ih.raise({.client_id = 0x14});
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 0x1fu);
+    EXPECT_EQ(get(oss::regIH_RB_WPTR), 0x1fu);
+    EXPECT_EQ(interrupts, 1);
+    ih.raise({.client_id = 0x14});
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 64u) << "the entry is where it belongs";
+    EXPECT_EQ(get(oss::regIH_RB_WPTR), 64u);
+    ih.falsify_wptr(0x1f);
+    ih.reset(ResetKind::mode1);
+    enable_ring(8);
+    ih.raise({.client_id = 0x14});
+    EXPECT_EQ(memory.get<uint32_t>(writeback), 32u);
+}
+
 TEST_F(IhTest, BusAddressesBypassTranslation) {
     enable_ring(8, interrupt | bus_space);
     ih.raise({.client_id = 1});
