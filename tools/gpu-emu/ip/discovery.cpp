@@ -211,8 +211,8 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
     static constexpr std::pair<std::string_view, DiscoveryField> fields[] = {
         {"bytes", DiscoveryField::bytes}, {"dies", DiscoveryField::dies},
         {"ips", DiscoveryField::ips},     {"version", DiscoveryField::version},
-        {"nbio", DiscoveryField::nbio},   {"smuio", DiscoveryField::smuio},
-        {"twin", DiscoveryField::twin},
+        {"nbio", DiscoveryField::nbio},   {"hdp", DiscoveryField::hdp},
+        {"smuio", DiscoveryField::smuio}, {"twin", DiscoveryField::twin},
     };
     for (const auto& [known, field] : fields) {
         if (known == name) {
@@ -220,7 +220,7 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
         }
     }
     return hp::fail("unknown field '" + std::string(name) +
-                    "': use bytes, dies, ips, version, nbio, smuio or twin");
+                    "': use bytes, dies, ips, version, nbio, hdp, smuio or twin");
 }
 
 hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
@@ -248,6 +248,7 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         case DiscoveryField::ips: put16(binary, die + ip_count, value); break;
         case DiscoveryField::version: set = set_version(HwId::OSSSYS, "interrupt handler"); break;
         case DiscoveryField::nbio: set = set_version(HwId::NBIF, "NBIO"); break;
+        case DiscoveryField::hdp: set = set_version(HwId::HDP, "HDP"); break;
         case DiscoveryField::smuio: set = set_version(HwId::SMUIO, "SMUIO"); break;
         case DiscoveryField::twin:
             if (ips < 2) {

@@ -33,6 +33,7 @@ enum class DiscoveryField : uint8_t {
     ips,      // the number of IPs of the first die
     version,  // the version of the interrupt handler (OSSSYS): major in the upper byte, minor
     nbio,     // the version of NBIO, likewise
+    hdp,      // the version of HDP, likewise
     smuio,    // the version of SMUIO, likewise
     twin,     // the IP with this number on the first die, 1 or more, names the one before it
 };

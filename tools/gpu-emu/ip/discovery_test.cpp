@@ -236,6 +236,7 @@ TEST(DiscoveryLies, AnIpHasAnotherVersion) {
     const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
     for (const auto& [field, hw_id] : {std::pair{DiscoveryField::version, HwId::OSSSYS},
                                        {DiscoveryField::nbio, HwId::NBIF},
+                                       {DiscoveryField::hdp, HwId::HDP},
                                        {DiscoveryField::smuio, HwId::SMUIO}}) {
         std::vector<std::byte> bytes = honest;
         ASSERT_TRUE(set_discovery_field(bytes, field, 0x6307));
