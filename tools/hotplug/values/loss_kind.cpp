@@ -22,6 +22,28 @@ constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrect
                                              " error status/mask=", "(First)", "] SDES  ",
                                              "AER:   TLP Header: "};
 
+/// The job that hangs is reported, its ring and then the GPU are reset in vain, and KFD tries to
+/// take its queues off.
+constexpr std::string_view told_by_resets[] = {
+    "{bdf}: device lost: ",
+    "{bdf}: SMU: bus error for message: ",
+    "{bdf}: SMU: No response msg_reg: ",
+    "in params:",
+    "{bdf}: Failed to enable gfxoff!",
+    "{bdf}: ring ",
+    "{bdf}:  Process drm_submitter pid ",
+    "{bdf}: Starting ",
+    "{bdf}: Ring ",
+    "{bdf}: kiq ring test failed after ring: ",
+    "{bdf}: fail to remap queue",
+    "{bdf}: GPU Recovery Failed: ",
+    "{bdf}: qcm fence wait loop timeout expired",
+    "{bdf}: The cp might be in an unrecoverable state due to an unsuccessful queues preemption",
+    "amdgpu: Failed to evict process pid ",
+    "{bdf}: [drm:amdgpu_ring_test_helper [amdgpu]] *ERROR* ring kiq_",
+    "{bdf}: KCQ enable failed",
+    "{bdf}: resume of IP block <gfx_v9_4_3> failed"};
+
 constexpr LossKind kinds[] = {
     {
         .loss = Loss::device_del,
@@ -100,7 +122,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::guest_write,
         .brings_back = rescan,
         .needs_gpu = true,
-        .may_log = told_once,
+        .may_log = told_by_resets,
     },
     {
         .loss = Loss::aer_fatal,
