@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 
 namespace hotplug {
 
@@ -25,11 +27,7 @@ constexpr std::string_view told_by_port[] = {"PCIe Bus Error: severity=Uncorrect
 /// The job that hangs is reported, its ring and then the GPU are reset in vain, and KFD tries to
 /// take its queues off.
 constexpr std::string_view told_by_resets[] = {
-    "{bdf}: device lost: ",
-    "{bdf}: SMU: bus error for message: ",
     "{bdf}: SMU: No response msg_reg: ",
-    "in params:",
-    "{bdf}: Failed to enable gfxoff!",
     "{bdf}: ring ",
     "{bdf}:  Process drm_submitter pid ",
     "{bdf}: Starting ",
@@ -43,6 +41,15 @@ constexpr std::string_view told_by_resets[] = {
     "{bdf}: [drm:amdgpu_ring_test_helper [amdgpu]] *ERROR* ring kiq_",
     "{bdf}: KCQ enable failed",
     "{bdf}: resume of IP block <gfx_v9_4_3> failed"};
+
+template <std::size_t one, std::size_t other>
+constexpr auto both(const std::string_view (&lines)[one], const std::string_view (&more)[other]) {
+    std::array<std::string_view, one + other> all;
+    std::ranges::copy(more, std::ranges::copy(lines, all.begin()).out);
+    return all;
+}
+
+constexpr auto told_by_a_hang = both(told_once, told_by_resets);
 
 constexpr LossKind kinds[] = {
     {
@@ -122,7 +129,7 @@ constexpr LossKind kinds[] = {
         .comeback = Comeback::guest_write,
         .brings_back = rescan,
         .needs_gpu = true,
-        .may_log = told_by_resets,
+        .may_log = told_by_a_hang,
     },
     {
         .loss = Loss::aer_fatal,

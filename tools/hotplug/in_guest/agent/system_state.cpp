@@ -141,13 +141,16 @@ bool is_blocked(const std::string& stat) {
 
 /// Of an open file that `state` tells of: "/dev/kfd", or "renderD128" for a node that devtmpfs has
 /// removed.
-std::optional<std::string> told_file(const fs::path& file) {
+std::optional<std::string> file_of_interest(const fs::path& file) {
     constexpr std::string_view folder = "/dev/dri/";
     constexpr std::string_view removed = " (deleted)";
     std::error_code error;
     const std::string target = fs::read_symlink(file, error).string();
-    if (error || target == kfd_file) {
-        return error ? std::nullopt : std::optional(target);
+    if (error) {
+        return std::nullopt;
+    }
+    if (target == kfd_file) {
+        return target;
     }
     if (!target.starts_with(folder) || !target.ends_with(removed)) {
         return std::nullopt;
@@ -155,8 +158,8 @@ std::optional<std::string> told_file(const fs::path& file) {
     return target.substr(folder.size(), target.size() - folder.size() - removed.size());
 }
 
-/// Which processes have those files open, each of them once.
-std::map<std::string, json> holders_of_told_files(const fs::path& root) {
+/// Which processes have the files of interest open, each of them once.
+std::map<std::string, json> holders_of_files(const fs::path& root) {
     const fs::path proc = root / "proc";
     std::map<std::string, json> holders;
     for (const std::string& pid : names_in(proc)) {
@@ -166,7 +169,7 @@ std::map<std::string, json> holders_of_told_files(const fs::path& root) {
         const fs::path files = proc / pid / "fd";
         std::set<std::string> held;
         for (const std::string& file : names_in(files)) {
-            if (const auto name = told_file(files / file)) {
+            if (const auto name = file_of_interest(files / file)) {
                 held.insert(*name);
             }
         }
@@ -208,7 +211,7 @@ json read_drm_minors(const fs::path& root) {
 json read_open_files(const fs::path& root) {
     json orphans = json::array();
     json kfd_users = json::array();
-    for (auto& [name, processes] : holders_of_told_files(root)) {
+    for (auto& [name, processes] : holders_of_files(root)) {
         if (name == kfd_file) {
             kfd_users = std::move(processes);
         } else {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 // Purpose: hsa_queue, a client with a user queue of its own: AQL barrier packets, one after the
 // other, each waited for. Thread: one. Not modelled: dispatches, several packets in flight.
-#include <poll.h>
-
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -133,11 +131,10 @@ IoResult<Reason> Worker::run(Reporter& report) {
         }
         report.done(value() == 0);
         if (options_.pause_ms != 0) {
-            // A signal ends the sleep, and the packet after it is not submitted.
-            (void)::poll(nullptr, 0, static_cast<int>(options_.pause_ms));
-            if (stop_wanted()) {
-                return "signal";
-            }
+            wait_unless_stopped({}, std::chrono::milliseconds(options_.pause_ms));
+        }
+        if (stop_wanted()) {
+            return "signal";
         }
     }
     return "done";
