@@ -149,6 +149,10 @@ void Board::silence_smu(uint64_t messages) {
     gpu_->silence_smu(messages);
 }
 
+void Board::silence_boot_loader(uint64_t commands) {
+    gpu_->silence_boot_loader(commands);
+}
+
 void Board::falsify_wptr(uint32_t value) {
     gpu_->falsify_wptr(value);
 }

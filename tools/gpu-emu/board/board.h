@@ -71,6 +71,7 @@ private:
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override;
     hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value) override;
     void silence_smu(uint64_t messages) override;
+    void silence_boot_loader(uint64_t commands) override;
     void falsify_wptr(uint32_t value) override;
     hp::Result<void> poison_vram() override;
     hp::Result<uint64_t> count_in_vram(uint32_t word) override;

@@ -626,6 +626,10 @@ void Gpu::silence_smu(uint64_t messages) {
     impl_->smu->ignore(messages);
 }
 
+void Gpu::silence_boot_loader(uint64_t commands) {
+    impl_->psp.ignore(commands);
+}
+
 void Gpu::falsify_wptr(uint32_t value) {
     impl_->ih.falsify_wptr(value);
 }

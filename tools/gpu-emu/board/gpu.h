@@ -79,6 +79,8 @@ public:
     hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value);
     /// SmuMailbox::ignore().
     void silence_smu(uint64_t messages);
+    /// Psp::ignore().
+    void silence_boot_loader(uint64_t commands);
     /// Ih::falsify_wptr().
     void falsify_wptr(uint32_t value);
     /// Honest again: before a cold reset, which puts the tables right.

@@ -252,6 +252,9 @@ ControlServer::Answer ControlServer::dispatch(const std::string& verb, const jso
     if (verb == "silent_smu") {
         return silent_smu(request);
     }
+    if (verb == "silent_boot_loader") {
+        return silent_boot_loader(request);
+    }
     if (verb == "false_wptr") {
         return false_wptr(request);
     }
@@ -528,6 +531,14 @@ ControlServer::Answer ControlServer::silent_smu(const json& request) {
         return tl::unexpected(count.error());
     }
     return plain(device_is_there().map([&] { device_.silence_smu(*count); }));
+}
+
+ControlServer::Answer ControlServer::silent_boot_loader(const json& request) {
+    const auto count = number(request, "count", any_count);
+    if (!count) {
+        return tl::unexpected(count.error());
+    }
+    return plain(device_is_there().map([&] { device_.silence_boot_loader(*count); }));
 }
 
 ControlServer::Answer ControlServer::false_wptr(const json& request) {

@@ -58,6 +58,7 @@ private:
     Answer false_fences(const nlohmann::json& request);
     Answer false_discovery(const nlohmann::json& request);
     Answer silent_smu(const nlohmann::json& request);
+    Answer silent_boot_loader(const nlohmann::json& request);
     Answer false_wptr(const nlohmann::json& request);
     Answer count_in_vram(const nlohmann::json& request);
     Answer mark(const nlohmann::json& request);

@@ -81,6 +81,7 @@ public:
         return {};
     }
     void silence_smu(uint64_t messages) override { silent_smu = messages; }
+    void silence_boot_loader(uint64_t commands) override { silent_boot_loader = commands; }
     void falsify_wptr(uint32_t value) override { false_wptr = value; }
     void shift_fences(WriteBack fence, uint32_t more, uint64_t count) override {
         shifts[fence] = {more, count};
@@ -109,7 +110,7 @@ public:
     std::vector<Surface> hostile_surfaces;
     std::map<WriteBack, std::pair<uint32_t, uint64_t>> shifts;
     std::map<DiscoveryField, uint16_t> false_fields;
-    uint64_t silent_smu = 0;
+    uint64_t silent_smu = 0, silent_boot_loader = 0;
     uint32_t false_wptr = 0;
 
 private:
@@ -230,7 +231,8 @@ TEST_F(ControlServerTest, FalseFieldsOfTheDiscoveryTableReachTheDevice) {
     EXPECT_EQ(device->false_fields, asked);
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "rings"}, {"value", 1}})["error"],
-        "unknown field 'rings': use bytes, dies, ips, version, nbio, hdp, smuio or twin");
+        "unknown field 'rings': use bytes, dies, ips, version, nbio, hdp, smuio, arrays, cus or "
+        "twin");
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "ips"}, {"value", 65536}})["error"],
         "'value' has to be a number from 0 to 65535");
@@ -253,6 +255,17 @@ TEST_F(ControlServerTest, ASilentSmuReachesTheDevice) {
     EXPECT_EQ(server->handle({{"do", "silent_smu"}, {"count", 1}})["error"],
               "the device is gone; restore it first");
     EXPECT_EQ(device->silent_smu, 3u);
+}
+
+TEST_F(ControlServerTest, ASilentBootLoaderReachesTheDevice) {
+    EXPECT_TRUE(ok({{"do", "silent_boot_loader"}, {"count", 3}}));
+    EXPECT_EQ(device->silent_boot_loader, 3u);
+    EXPECT_EQ(server->handle({{"do", "silent_boot_loader"}})["error"],
+              "'count' has to be a number, 0 or more");
+    gate->vanish();
+    EXPECT_EQ(server->handle({{"do", "silent_boot_loader"}, {"count", 1}})["error"],
+              "the device is gone; restore it first");
+    EXPECT_EQ(device->silent_boot_loader, 3u);
 }
 
 TEST_F(ControlServerTest, AFalseWritePointerReachesTheDevice) {

@@ -56,6 +56,7 @@ public:
     virtual void shift_fences(WriteBack fence, uint32_t more, uint64_t count) = 0;
     virtual hp::Result<void> falsify_discovery(DiscoveryField field, uint16_t value) = 0;
     virtual void silence_smu(uint64_t messages) = 0;
+    virtual void silence_boot_loader(uint64_t commands) = 0;
     virtual void falsify_wptr(uint32_t value) = 0;
 
     /// Gpu::poison_vram(). One clear error for who has no VRAM.

@@ -62,12 +62,14 @@ constexpr std::array requests = {Request{"vanish", nullptr},
                                  Request{"counters", nullptr},
                                  Request{"vram_count", "value"},
                                  Request{"silent_smu", "count"},
+                                 Request{"silent_boot_loader", "count"},
                                  Request{"false_wptr", "value"}};
 constexpr std::array blocks = {"umc", "gfx", "sdma"};
 constexpr std::array severities = {"correctable", "uncorrectable", "poison"};
 constexpr std::array surfaces = {"registers", "write_backs", "interrupts", "discovery",
                                  "firmware",  "mailbox",     "fills"};
-constexpr std::array fields = {"bytes", "dies", "ips", "version", "nbio", "hdp", "smuio", "twin"};
+constexpr std::array fields = {"bytes", "dies",  "ips",    "version", "nbio",
+                               "hdp",   "smuio", "arrays", "cus",     "twin"};
 constexpr std::array queues = {"compute", "video", "jpeg"};
 constexpr std::array regions = {Region::bar0, Region::bar1,   Region::bar2, Region::bar5,
                                 Region::rom,  Region::config, Region::vga};

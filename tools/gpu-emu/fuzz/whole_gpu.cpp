@@ -397,6 +397,10 @@ void WholeGpu::silence_smu(uint64_t messages) {
     gpu_.silence_smu(messages);
 }
 
+void WholeGpu::silence_boot_loader(uint64_t commands) {
+    gpu_.silence_boot_loader(commands);
+}
+
 void WholeGpu::falsify_wptr(uint32_t value) {
     gpu_.falsify_wptr(value);
 }

@@ -31,6 +31,9 @@ constexpr std::size_t ip_header_bytes = die_count + 2 + die_slots * 4 + 2;
 constexpr std::size_t ip_count = 2, die_header_bytes = 4;  // of struct die_header
 // struct ip_v3.
 constexpr std::size_t ip_instance = 2, ip_bases = 3, ip_version = 4, ip_bytes = 8;
+// struct gc_info_v2_1.
+constexpr unsigned gc_slot = 1;
+constexpr std::size_t gc_num_cu_per_sh = 16, gc_num_sh_per_se = 20;
 constexpr unsigned harvest_slots = 32;
 
 /// Little-endian fields, one after the other.
@@ -212,7 +215,8 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
         {"bytes", DiscoveryField::bytes}, {"dies", DiscoveryField::dies},
         {"ips", DiscoveryField::ips},     {"version", DiscoveryField::version},
         {"nbio", DiscoveryField::nbio},   {"hdp", DiscoveryField::hdp},
-        {"smuio", DiscoveryField::smuio}, {"twin", DiscoveryField::twin},
+        {"smuio", DiscoveryField::smuio}, {"arrays", DiscoveryField::arrays},
+        {"cus", DiscoveryField::cus},     {"twin", DiscoveryField::twin},
     };
     for (const auto& [known, field] : fields) {
         if (known == name) {
@@ -220,12 +224,13 @@ hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
         }
     }
     return hp::fail("unknown field '" + std::string(name) +
-                    "': use bytes, dies, ips, version, nbio, hdp, smuio or twin");
+                    "': use bytes, dies, ips, version, nbio, hdp, smuio, arrays, cus or twin");
 }
 
 hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
                                      uint16_t value) {
     constexpr std::size_t die = binary_header_bytes + ip_header_bytes;
+    const std::size_t gc = get16(binary, table_list + gc_slot * info_bytes);
     const unsigned ips = get16(binary, die + ip_count);
     const auto size_of = [&](std::size_t ip) {
         return ip_bytes + 4 * std::to_integer<std::size_t>(binary[ip + ip_bases]);
@@ -250,6 +255,8 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         case DiscoveryField::nbio: set = set_version(HwId::NBIF, "NBIO"); break;
         case DiscoveryField::hdp: set = set_version(HwId::HDP, "HDP"); break;
         case DiscoveryField::smuio: set = set_version(HwId::SMUIO, "SMUIO"); break;
+        case DiscoveryField::arrays: put16(binary, gc + gc_num_sh_per_se, value); break;
+        case DiscoveryField::cus: put16(binary, gc + gc_num_cu_per_sh, value); break;
         case DiscoveryField::twin:
             if (ips < 2) {
                 return hp::fail("the first die lists fewer than two IPs");

@@ -251,6 +251,22 @@ TEST(DiscoveryLies, AnIpHasAnotherVersion) {
     }
 }
 
+TEST(DiscoveryLies, ShaderArraysAreFalse) {
+    std::vector<std::byte> bytes = build_discovery_binary(*find_profile("mi300x"));
+    const std::size_t cus = Binary(bytes).at<binary_header>(0).table_list[1].offset +
+                            sizeof(gpu_info_header) + sizeof(uint32_t);
+    const std::size_t arrays = cus + sizeof(uint32_t);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::arrays, 65535));
+    EXPECT_EQ(Binary(bytes).at<uint32_t>(arrays), 65535u);
+    EXPECT_EQ(Binary(bytes).at<uint32_t>(cus), 10u);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::cus, 33));
+    const Binary binary(bytes);
+    EXPECT_EQ(binary.at<uint32_t>(cus), 33u);
+    const table_info info = binary.at<binary_header>(0).table_list[1];
+    EXPECT_EQ(info.checksum, binary.sum(info.offset, info.size));
+    expect_sealed(binary);
+}
+
 TEST(DiscoveryLies, AnIpIsListedTwice) {
     const std::vector<std::byte> honest = build_discovery_binary(*find_profile("mi300x"));
     const auto honest_ips = listed(Binary(honest));

@@ -122,6 +122,9 @@ void Psp::reset(ResetKind kind) {
         rptr_ = wptr_ = 0;
         sessions_.clear();
     }
+    if (kind == ResetKind::cold) {
+        ignored_ = 0;
+    }
     const bool alive = sos_ == Sos::alive;
     reg(mp::regMP0_SMN_C2PMSG_33) = response_flag;
     reg(mp::regMP0_SMN_C2PMSG_35) = response_flag;
@@ -134,6 +137,10 @@ void Psp::reset(ResetKind kind) {
 }
 
 void Psp::bootloader_command(uint32_t command) {
+    if (ignored_ != 0) {
+        --ignored_;
+        return;
+    }
     if (command == PSP_BL__LOAD_SOSDRV) {
         sos_ = Sos::starting;
         reg(mp::regMP0_SMN_C2PMSG_58) = sos_version;

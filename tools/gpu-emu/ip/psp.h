@@ -51,6 +51,9 @@ public:
     const char* name() const override { return "psp"; }
     bool outlives_a_hang() const override { return true; }
 
+    /// The boot loader takes that many commands without effect and answer. A cold reset ends it.
+    void ignore(uint64_t commands) { ignored_ = commands; }
+
     bool sos_alive() const { return sos_ == Sos::alive; }
     uint64_t commands() const { return commands_; }
 
@@ -94,6 +97,7 @@ private:
     std::map<uint32_t, Session> sessions_;
     XgmiTa xgmi_;
     uint64_t commands_ = 0;
+    uint64_t ignored_ = 0;  // commands of the boot loader to come
 };
 
 }  // namespace gpuemu

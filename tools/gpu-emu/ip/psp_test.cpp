@@ -95,6 +95,23 @@ TEST_F(PspTest, ColdDeviceIsReadyAndSosIsNot) {
     EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_127), 0x100002fu);
 }
 
+TEST_F(PspTest, BootLoaderIsSilentUntilPowerOn) {
+    psp.ignore(2);
+    psp.reset(ResetKind::mode1);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_35), response_flag);  // ready for a command
+    set(mp::regMP0_SMN_C2PMSG_35, 0x80000);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_35), 0x80000u);
+    psp.reset(ResetKind::cold);
+    set(mp::regMP0_SMN_C2PMSG_35, 0x80000);
+    EXPECT_EQ(get(mp::regMP0_SMN_C2PMSG_35), response_flag);
+
+    psp.ignore(1);
+    start_sos();
+    EXPECT_FALSE(psp.sos_alive());
+    start_sos();
+    EXPECT_TRUE(psp.sos_alive());
+}
+
 TEST_F(PspTest, SignOfLifeChangesAfterTheFirstSample) {
     set(mp::regMP0_SMN_C2PMSG_36, 0x8001);
     set(mp::regMP0_SMN_C2PMSG_35, 0x80000);  // key database
