@@ -231,8 +231,9 @@ TEST_F(ControlServerTest, FalseFieldsOfTheDiscoveryTableReachTheDevice) {
     EXPECT_EQ(device->false_fields, asked);
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "rings"}, {"value", 1}})["error"],
-        "unknown field 'rings': use bytes, dies, ips, version, nbio, hdp, smuio, arrays, cus or "
-        "twin");
+        "unknown field 'rings': use bytes, dies, ips, version, nbio, hdp, smuio, mmhub, arrays, "
+        "cus "
+        "or twin");
     EXPECT_EQ(
         server->handle({{"do", "false_discovery"}, {"field", "ips"}, {"value", 65536}})["error"],
         "'value' has to be a number from 0 to 65535");

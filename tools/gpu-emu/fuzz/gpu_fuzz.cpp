@@ -68,8 +68,8 @@ constexpr std::array blocks = {"umc", "gfx", "sdma"};
 constexpr std::array severities = {"correctable", "uncorrectable", "poison"};
 constexpr std::array surfaces = {"registers", "write_backs", "interrupts", "discovery",
                                  "firmware",  "mailbox",     "fills"};
-constexpr std::array fields = {"bytes", "dies",  "ips",    "version", "nbio",
-                               "hdp",   "smuio", "arrays", "cus",     "twin"};
+constexpr std::array fields = {"bytes", "dies",  "ips",    "version", "nbio", "hdp",
+                               "smuio", "mmhub", "arrays", "cus",     "twin"};
 constexpr std::array queues = {"compute", "video", "jpeg"};
 constexpr std::array regions = {Region::bar0, Region::bar1,   Region::bar2, Region::bar5,
                                 Region::rom,  Region::config, Region::vga};

@@ -212,19 +212,21 @@ void seal_discovery_binary(std::span<std::byte> binary) {
 
 hp::Result<DiscoveryField> parse_discovery_field(std::string_view name) {
     static constexpr std::pair<std::string_view, DiscoveryField> fields[] = {
-        {"bytes", DiscoveryField::bytes}, {"dies", DiscoveryField::dies},
-        {"ips", DiscoveryField::ips},     {"version", DiscoveryField::version},
-        {"nbio", DiscoveryField::nbio},   {"hdp", DiscoveryField::hdp},
-        {"smuio", DiscoveryField::smuio}, {"arrays", DiscoveryField::arrays},
-        {"cus", DiscoveryField::cus},     {"twin", DiscoveryField::twin},
+        {"bytes", DiscoveryField::bytes},   {"dies", DiscoveryField::dies},
+        {"ips", DiscoveryField::ips},       {"version", DiscoveryField::version},
+        {"nbio", DiscoveryField::nbio},     {"hdp", DiscoveryField::hdp},
+        {"smuio", DiscoveryField::smuio},   {"mmhub", DiscoveryField::mmhub},
+        {"arrays", DiscoveryField::arrays}, {"cus", DiscoveryField::cus},
+        {"twin", DiscoveryField::twin},
     };
     for (const auto& [known, field] : fields) {
         if (known == name) {
             return field;
         }
     }
-    return hp::fail("unknown field '" + std::string(name) +
-                    "': use bytes, dies, ips, version, nbio, hdp, smuio, arrays, cus or twin");
+    return hp::fail(
+        "unknown field '" + std::string(name) +
+        "': use bytes, dies, ips, version, nbio, hdp, smuio, mmhub, arrays, cus or twin");
 }
 
 hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField field,
@@ -236,15 +238,19 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         return ip_bytes + 4 * std::to_integer<std::size_t>(binary[ip + ip_bases]);
     };
     std::size_t ip = die + die_header_bytes;
-    const auto set_version = [&](HwId hw_id, const char* name) -> hp::Result<void> {
+    const auto find = [&](HwId hw_id, const char* name) -> hp::Result<void> {
         for (unsigned number = 0; number < ips; ++number, ip += size_of(ip)) {
             if (get16(binary, ip) == static_cast<uint16_t>(hw_id)) {
-                binary[ip + ip_version] = static_cast<std::byte>(value >> 8);
-                binary[ip + ip_version + 1] = static_cast<std::byte>(value);
                 return {};
             }
         }
         return hp::fail(std::string("the table lists no ") + name);
+    };
+    const auto set_version = [&](HwId hw_id, const char* name) {
+        return find(hw_id, name).map([&] {
+            binary[ip + ip_version] = static_cast<std::byte>(value >> 8);
+            binary[ip + ip_version + 1] = static_cast<std::byte>(value);
+        });
     };
     hp::Result<void> set;
     switch (field) {
@@ -255,6 +261,12 @@ hp::Result<void> set_discovery_field(std::span<std::byte> binary, DiscoveryField
         case DiscoveryField::nbio: set = set_version(HwId::NBIF, "NBIO"); break;
         case DiscoveryField::hdp: set = set_version(HwId::HDP, "HDP"); break;
         case DiscoveryField::smuio: set = set_version(HwId::SMUIO, "SMUIO"); break;
+        case DiscoveryField::mmhub:
+            set = find(HwId::MMHUB, "MMHUB").map([&] {
+                put16(binary, ip + ip_bytes, value);
+                put16(binary, ip + ip_bytes + 2, 0);
+            });
+            break;
         case DiscoveryField::arrays: put16(binary, gc + gc_num_sh_per_se, value); break;
         case DiscoveryField::cus: put16(binary, gc + gc_num_cu_per_sh, value); break;
         case DiscoveryField::twin:

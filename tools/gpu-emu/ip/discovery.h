@@ -35,6 +35,7 @@ enum class DiscoveryField : uint8_t {
     nbio,     // the version of NBIO, likewise
     hdp,      // the version of HDP, likewise
     smuio,    // the version of SMUIO, likewise
+    mmhub,    // the first base address of the first MMHUB, in dwords
     arrays,   // the number of shader arrays in each engine (gc_num_sh_per_se)
     cus,      // the number of CUs in each array (gc_num_cu_per_sh)
     twin,     // the IP with this number on the first die, 1 or more, names the one before it

@@ -251,6 +251,27 @@ TEST(DiscoveryLies, AnIpHasAnotherVersion) {
     }
 }
 
+TEST(DiscoveryLies, AnMmhubIsElsewhere) {
+    const Profile& profile = *find_profile("mi300x");
+    std::vector<std::byte> bytes = build_discovery_binary(profile);
+    ASSERT_TRUE(set_discovery_field(bytes, DiscoveryField::mmhub, 65535));
+    const Binary binary(bytes);
+    const std::size_t table = binary.at<binary_header>(0).table_list[0].offset;
+    std::size_t at = binary.at<ip_discovery_header>(table).dies[0].die_offset + sizeof(die_header);
+    bool first = true;
+    for (const IpInstance& ip : profile.ips) {
+        const bool moved = first && ip.hw_id == HwId::MMHUB;
+        first = first && !moved;
+        for (std::size_t base = 0; base < ip.bases.size(); ++base) {
+            EXPECT_EQ(binary.at<uint32_t>(at + sizeof(ip_v3) + 4 * base),
+                      moved && base == 0 ? 65535 : ip.bases[base]);
+        }
+        at += sizeof(ip_v3) + 4 * ip.bases.size();
+    }
+    EXPECT_FALSE(first);
+    expect_sealed(binary);
+}
+
 TEST(DiscoveryLies, ShaderArraysAreFalse) {
     std::vector<std::byte> bytes = build_discovery_binary(*find_profile("mi300x"));
     const std::size_t cus = Binary(bytes).at<binary_header>(0).table_list[1].offset +
