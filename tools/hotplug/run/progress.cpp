@@ -36,7 +36,7 @@ TextProgress::~TextProgress() {
 void TextProgress::run_started(size_t rows) {
     const std::lock_guard held(lock_);
     rows_ = rows;
-    time_left_.begin(rows, TimeLeft::Clock::now());
+    time_left_.begin(rows, now_());
 }
 
 void TextProgress::booting() {
@@ -57,7 +57,7 @@ void TextProgress::step_started(const std::string& row, const std::string& what)
 void TextProgress::row_finished(const RowResult& row) {
     const std::lock_guard held(lock_);
     ++done_;
-    time_left_.finished(row.id, TimeLeft::Clock::now());
+    time_left_.finished(row.id, now_());
     const std::string word =
         terminal_ ? fmt::format("{}{}\x1b[0m", colour(row.outcome), to_string(row.outcome))
                   : std::string(to_string(row.outcome));
@@ -85,7 +85,7 @@ void TextProgress::status(const std::string& text) {
     if (!terminal_) {
         return;  // a pipe gets finished rows only: its reader keeps every line
     }
-    const auto left = time_left_.left(TimeLeft::Clock::now());
+    const auto left = time_left_.left(now_());
     std::string shown = fmt::format("[{}/{}{}] {}", std::min(done_ + 1, rows_), rows_,
                                     left ? fmt::format(", {} left", rough_text(*left)) : "", text);
     shown.resize(std::min(shown.size(), status_width));

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -31,8 +32,11 @@ public:
 /// Writes to `out`. On a terminal the last line is the step begun last and is written over.
 class TextProgress final : public Progress {
 public:
-    TextProgress(std::FILE* out, bool terminal, TimeLeft time_left = {})
-        : out_(out), terminal_(terminal), time_left_(std::move(time_left)) {}
+    using Now = std::function<TimeLeft::Clock::time_point()>;
+
+    TextProgress(std::FILE* out, bool terminal, TimeLeft time_left = {},
+                 Now now = TimeLeft::Clock::now)
+        : out_(out), terminal_(terminal), time_left_(std::move(time_left)), now_(std::move(now)) {}
     ~TextProgress() override;
     TextProgress(const TextProgress&) = delete;
     TextProgress& operator=(const TextProgress&) = delete;
@@ -53,6 +57,7 @@ private:
     bool terminal_;
     bool status_shown_ = false;
     TimeLeft time_left_;
+    Now now_;
     size_t rows_ = 0;
     size_t done_ = 0;
 };

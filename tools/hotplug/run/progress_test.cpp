@@ -13,8 +13,9 @@ namespace {
 
 std::string progress_text(bool terminal) {
     std::FILE* file = std::tmpfile();
+    TimeLeft::Clock::time_point now{};
     {
-        TextProgress progress(file, terminal);
+        TextProgress progress(file, terminal, {}, [&now] { return now; });
         RowResult good;
         good.id = "slot-power/idle";
         RowResult skipped;
@@ -25,6 +26,7 @@ std::string progress_text(bool terminal) {
         progress.booting();
         progress.row_started(good.id);
         progress.step_started(good.id, "lose slot_power");
+        now += std::chrono::seconds(10);
         progress.row_finished(good);
         progress.booting();
         progress.row_finished(skipped);
