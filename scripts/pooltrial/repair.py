@@ -55,9 +55,10 @@ class Repair:
         pool = self.pool
         guest = pool.guest("train")
         self.release = guest.kernel()
+        # The job that is to fail comes last: on a fast host it would be over before the other VM has its GPU.
+        _, control, _ = self.lease("other", "control", STEPS)
         lease, job, self.lease_times = self.lease("train", "job", STEPS)
         self.notes.append("lease to active {:.2f} s, to the first step of a job {:.2f} s".format(*self.lease_times))
-        _, control, _ = self.lease("other", "control", STEPS)
         process = pool.vm_process("train")
         failing = pool.gpu_of(lease)
         self.wait_done(job, BEFORE)
