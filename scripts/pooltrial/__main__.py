@@ -97,7 +97,11 @@ def run_rows(chosen, each, report):
                 trouble = str(failure)
             # What hangs fails for what it was waited for.
             complaint = pool.judge_kernel_logs(notes.append, label in chosen.may_fail)
+            if trouble and complaint:
+                notes.append(complaint)
             trouble = trouble or complaint
+            if trouble and label not in chosen.may_fail:
+                notes += pool.last_words()
             report.add(label, row, time.monotonic() - begin, notes, trouble)
             if trouble:  # nobody knows in what state it left the pool
                 report.left_out += 0 if label in chosen.may_fail else len(chosen.rows) - chosen.rows.index(row) - 1

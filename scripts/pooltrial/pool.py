@@ -18,6 +18,7 @@ from pooltrial.lines import Gone, Lines, Qmp, Trouble, wait_until
 POOL = "mi"
 PROFILE = "mi300x"
 FIRST_SERIAL = 0xe01
+LAST_WORDS = 12  # lines of each log that a failed row shows
 FLOCK = "hhqqi4x"  # struct flock
 
 
@@ -133,6 +134,14 @@ class Pool:
         if clashes:
             tell(f"kernel logs of {guests} guests: passed over {clashes} clashes of serial_number")
         return wrong
+
+    def last_words(self):
+        """The ends of the logs, for who reads a row that failed on a machine that is gone."""
+        words = []
+        for log in [self.log, *sorted(self.log.parent.glob(f"{self.kernel.label}-*-dmesg.log"))]:
+            if log.exists():
+                words += [f"{log.name}: {line[:160]}" for line in log.read_text(errors="replace").splitlines()[-LAST_WORDS:]]
+        return words
 
     def end(self):
         """Nothing of it is left, whatever state it is in."""
