@@ -275,7 +275,7 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         uint64_t largest;
         Change change;
     };
-    static constexpr std::array<Verb, 15> verbs = {{
+    static constexpr std::array<Verb, 17> verbs = {{
         {"vanish", nullptr, 0,
          [](LossGate& gate, uint64_t) {
              gate.vanish();
@@ -291,6 +291,8 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"resume", nullptr, 0, [](LossGate& gate, uint64_t) { return gate.resume(); }},
         {"flaky", "ms", longest_flaky_ms,
          [](LossGate& gate, uint64_t ms) { return gate.flaky(std::chrono::milliseconds(ms)); }},
+        {"not_ready", "ms", longest_flaky_ms,
+         [](LossGate& gate, uint64_t ms) { return gate.not_ready(std::chrono::milliseconds(ms)); }},
         {"drop_irq", "count", any_count,
          [](LossGate& gate, uint64_t count) {
              gate.loss().drop_interrupts(count);
@@ -324,6 +326,11 @@ ControlServer::Answer ControlServer::change_loss(const std::string& verb, const 
         {"vanish_after_reset", "accesses", any_count,
          [](LossGate& gate, uint64_t accesses) {
              gate.triggers().vanish_after_reset(accesses);
+             return hp::Result<void>();
+         }},
+        {"vanish_at_read", "offset", any_count,
+         [](LossGate& gate, uint64_t offset) {
+             gate.triggers().vanish_at_read(offset);
              return hp::Result<void>();
          }},
         {"vanish_asleep", nullptr, 0,

@@ -363,6 +363,9 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
     EXPECT_TRUE(ok({{"do", "flaky"}, {"ms", 1}}));
     EXPECT_EQ(gate->state(), LossGate::State::ones);
     EXPECT_TRUE(ok({{"do", "restore"}}));
+    EXPECT_TRUE(ok({{"do", "not_ready"}, {"ms", 1000}}));
+    EXPECT_TRUE(gate->loss().not_ready());
+    EXPECT_TRUE(ok({{"do", "restore"}}));
     EXPECT_EQ(gate->state(), LossGate::State::present);
     EXPECT_TRUE(ok({{"do", "delay"}, {"us", 250}}));
     EXPECT_EQ(gate->loss().delay(), 250us);
@@ -376,6 +379,7 @@ TEST_F(ControlServerTest, TheLossModelIsReached) {
 
     EXPECT_TRUE(ok({{"do", "vanish_asleep"}}));
     EXPECT_TRUE(ok({{"do", "vanish_after_config"}, {"offset", 0x3c}}));
+    EXPECT_TRUE(ok({{"do", "vanish_at_read"}, {"offset", 0x40}}));
     EXPECT_FALSE(ok({{"do", "vanish_after_config"}, {"offset", 4096}}));
     EXPECT_EQ(gate->state(), LossGate::State::present);
     EXPECT_TRUE(ok({{"do", "vanish_after"}, {"accesses", 1}}));

@@ -46,6 +46,7 @@ void LossGate::vanish() {
 
 void LossGate::vanish_at(std::optional<Access> at) {
     flaky_end_.cancel();  // if it was only away for a while, it stays away now
+    loss_.set_not_ready(false);
     if (!lost()) {
         lose(at);
     }
@@ -80,6 +81,7 @@ void LossGate::lose(std::optional<Access> at) {
 
 void LossGate::restore() {
     flaky_end_.cancel();
+    loss_.set_not_ready(false);
     if (options_.on_restore) {
         options_.on_restore();
     }
@@ -126,6 +128,7 @@ hp::Result<void> LossGate::flaky(std::chrono::milliseconds duration) {
     lose();
     flaky_end_ = loop_.after(duration, [this] {
         flaky_end_.cancel();
+        loss_.set_not_ready(false);
         loss_.come_back();
         tell_state(TraceKind::restored);
         if (observer_ != nullptr) {
@@ -133,6 +136,22 @@ hp::Result<void> LossGate::flaky(std::chrono::milliseconds duration) {
         }
     });
     return {};
+}
+
+hp::Result<void> LossGate::not_ready(std::chrono::milliseconds duration) {
+    const auto done = flaky(duration);
+    if (done) {
+        loss_.set_not_ready(true);
+    }
+    return done;
+}
+
+void LossGate::answer_for_lost(Region region, uint64_t offset, std::span<std::byte> out) const {
+    std::fill(out.begin(), out.end(), std::byte{0xff});
+    if (loss_.not_ready() && region == Region::config && offset == 0 && out.size() >= 2) {
+        out[0] = std::byte{0x01};
+        out[1] = std::byte{0x00};
+    }
 }
 
 void LossGate::reset_counters() {
@@ -166,7 +185,7 @@ void LossGate::read(Region region, uint64_t offset, std::span<std::byte> out) {
     if (answers(region)) {
         function_.read(region, offset, out);
     } else {
-        std::fill(out.begin(), out.end(), std::byte{0xff});
+        answer_for_lost(region, offset, out);
     }
     witness(kind, region, offset, out);
     if (region == Region::config && triggers_.due_behind_config_read(offset) && !lost()) {

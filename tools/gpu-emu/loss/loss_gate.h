@@ -95,6 +95,11 @@ public:
     }
     /// Gone for that long, and then as before.
     hp::Result<void> flaky(std::chrono::milliseconds duration);
+    /// The same, and meanwhile configuration space says Request Retry Status, as a port with RRS
+    /// Software Visibility shows it (PCIe r6.0, sec 2.3.2): of a read that includes the Vendor ID
+    /// the first two bytes are 0001h and the others ones. Does not model that the port repeats
+    /// reads of anything else: they are ones.
+    hp::Result<void> not_ready(std::chrono::milliseconds duration);
     /// LossTriggers::vanish_asleep(), for a function that may sleep already.
     void vanish_asleep();
     /// The function's part of vanish_after_reset(): its driver has asked for a reset of it.
@@ -143,6 +148,7 @@ private:
     }
     void tell_state(TraceKind event);
     void tell_presence();
+    void answer_for_lost(Region region, uint64_t offset, std::span<std::byte> out) const;
     void lose(std::optional<Access> at = std::nullopt);
     void vanish_at(std::optional<Access> at);
     void step(const Access& access);

@@ -396,6 +396,19 @@ TEST_F(LossGateTest, ItCanVanishBehindAReadOfConfigSpace) {
     EXPECT_EQ(gate.state(), LossGate::State::present) << "asked for once";
 }
 
+TEST_F(LossGateTest, VanishesAtTheReadOfARegister) {
+    gate.triggers().vanish_at_read(0x40);
+    EXPECT_EQ(read(Region::bar5, 0x44), alive);
+    EXPECT_EQ(read(Region::config, 0x40), alive);
+    EXPECT_EQ(read(Region::bar0, 0x40), alive);
+    EXPECT_EQ(gate.state(), LossGate::State::present);
+    EXPECT_EQ(read(Region::bar5, 0x40), ones);
+    EXPECT_EQ(gate.state(), LossGate::State::ones);
+
+    gate.restore();
+    EXPECT_EQ(read(Region::bar5, 0x40), alive) << "asked for once";
+}
+
 TEST_F(LossGateTest, ZeroDisarms) {
     gate.triggers().vanish_after(1);
     gate.triggers().vanish_after(0);
@@ -454,6 +467,37 @@ TEST_F(LossGateTest, AFlakyDeviceComesBackAsItWas) {
     EXPECT_EQ(gate.state(), LossGate::State::hung);
     EXPECT_EQ(function.attachments, 1) << "no cold reset";
     EXPECT_EQ(vanish_calls, 0) << "VRAM is kept";
+}
+
+TEST_F(LossGateTest, ADeviceThatIsNotReadySaysSo) {
+    const auto config = [this](uint64_t offset, size_t size) {
+        std::vector<std::byte> out(size);
+        gate.read(Region::config, offset, out);
+        return out;
+    };
+    const auto bytes = [](std::initializer_list<int> values) {
+        std::vector<std::byte> made;
+        for (const int value : values) {
+            made.push_back(static_cast<std::byte>(value));
+        }
+        return made;
+    };
+    ASSERT_TRUE(gate.not_ready(2ms));
+    EXPECT_EQ(config(0, 4), bytes({0x01, 0x00, 0xff, 0xff}));
+    EXPECT_EQ(config(0, 2), bytes({0x01, 0x00}));
+    EXPECT_EQ(config(0, 1), bytes({0xff})) << "not both bytes of the Vendor ID";
+    EXPECT_EQ(config(4, 4), bytes({0xff, 0xff, 0xff, 0xff}));
+    EXPECT_EQ(read(Region::bar5), ones);
+    auto stop = loop.after(20ms, [this] { loop.stop(); });
+    loop.run();
+    EXPECT_EQ(read(Region::bar5), alive);
+
+    ASSERT_TRUE(gate.not_ready(1h));
+    gate.vanish();
+    EXPECT_EQ(config(0, 4), bytes({0xff, 0xff, 0xff, 0xff})) << "taken away for good";
+    gate.restore();
+    ASSERT_TRUE(gate.flaky(1h));
+    EXPECT_EQ(config(0, 4), bytes({0xff, 0xff, 0xff, 0xff})) << "silent";
 }
 
 TEST_F(LossGateTest, AFlakyDeviceCanBeTakenAwayForGood) {

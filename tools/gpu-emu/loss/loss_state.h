@@ -45,6 +45,11 @@ public:
     /// How often the next interrupt is sent: 0, 1 or 2 times.
     unsigned signals_of_interrupt();
 
+    /// Gone as one that starts after a reset: a read of its Vendor ID is completed with Request
+    /// Retry Status. Ends with the loss.
+    void set_not_ready(bool not_ready) { not_ready_ = not_ready; }
+    bool not_ready() const { return lost() && not_ready_; }
+
     /// How much later than it could be an access to a BAR is answered.
     void set_delay(std::chrono::microseconds delay) { delay_ = delay; }
     std::chrono::microseconds delay() const { return delay_; }
@@ -55,6 +60,7 @@ private:
     Kind kind_ = Kind::present;
     Kind before_loss_ = Kind::present;
     bool hung_for_good_ = false;
+    bool not_ready_ = false;
     uint64_t lost_at_ns_ = 0;
     uint64_t drop_interrupts_ = 0;
     uint64_t duplicate_interrupts_ = 0;

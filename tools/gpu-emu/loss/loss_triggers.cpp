@@ -47,6 +47,10 @@ void LossTriggers::function_reset() {
 }
 
 bool LossTriggers::due_at(const Access& access) {
+    if (access.kind == TraceKind::mmio_read &&
+        access.region == static_cast<uint8_t>(Region::bar5) && access.offset == vanish_at_read_) {
+        return true;
+    }
     return is_step(access.kind) && vanish_after_ != 0 && --vanish_after_ == 0;
 }
 

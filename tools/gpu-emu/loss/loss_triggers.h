@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
-// Purpose: when a device is lost by itself: at its k-th access, behind a reset, a read of
-// configuration space, or once it sleeps; and the digest of the accesses until then, which says
-// whether two losses were the same. Thread: device loop only.
+// Purpose: when a device is lost by itself: at its k-th access, at a register, behind a reset, a
+// read of configuration space, or once it sleeps; and the digest of the accesses until then, which
+// says whether two losses were the same. Thread: device loop only.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
+#include "gpu-emu/pci/pci_function.h"
 #include "gpu-emu/witness/trace_format.h"
 
 namespace gpuemu {
@@ -50,6 +51,9 @@ public:
     /// Vanishes behind the host's next read of config space that begins at `offset`: a function
     /// without a driver is left awake when the machine sleeps, but its header is saved, 0x3c last.
     void vanish_after_config(uint64_t offset) { vanish_after_config_ = offset; }
+    /// Vanishes right before the next read of the register at `offset` of BAR5, which is ones then,
+    /// however many accesses come before it.
+    void vanish_at_read(uint64_t offset) { vanish_at_read_ = offset; }
 
     // --- what happens; those that answer say whether the device is gone by it
 
@@ -72,6 +76,7 @@ private:
     uint64_t vanish_after_reset_ = 0;
     bool vanish_asleep_ = false;
     std::optional<uint64_t> vanish_after_config_;
+    std::optional<uint64_t> vanish_at_read_;
     std::optional<Vanishing::Prefix> prefix_;  // while vanish_after() is awaited
     uint64_t accesses_ = 0;
 };
