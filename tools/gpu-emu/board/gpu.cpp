@@ -274,6 +274,7 @@ std::unique_ptr<SmuMailbox> Gpu::Impl::make_smu() {
                          ras,
                          mode1_reset,
                          [this] { pending_engine_reset = true; },
+                         [this] { pending_reset = ResetKind::link; },
                          [this](uint32_t instances) { pending_sdma_reset |= instances; },
                          [this](uint32_t instances) { pending_vcn_reset |= instances; },
                          gpu_clock,
@@ -361,9 +362,17 @@ void Gpu::Impl::run_pending_resets() {
         const bool told = kind == ResetKind::mode1 && awaits_reset;
         hp::log::info("reset", {{"kind", kind == ResetKind::flr     ? "flr"
                                          : kind == ResetKind::mode1 ? "mode1"
+                                         : kind == ResetKind::link  ? "mode4"
                                                                     : "host"}});
         reset(kind);
-        if (kind != ResetKind::host || profile.opposites.has(Opposite::vf_reset_as_flr)) {
+        // Assumed: mode 4, a reset of the link that the SMU makes, takes from the chip what one by
+        // the port does, but no time and no configuration space. amdgpu_device_link_reset() looks
+        // for the boot loader as soon as it has the SMU's answer, and restores nothing.
+        if (kind == ResetKind::link) {
+            if (profile.opposites.has(Opposite::mode4_loses_config)) {
+                config.reset();
+            }
+        } else if (kind != ResetKind::host || profile.opposites.has(Opposite::vf_reset_as_flr)) {
             go_away_for(options.reset_time);
         }
         if (!told) {

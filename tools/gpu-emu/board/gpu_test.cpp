@@ -582,9 +582,10 @@ protected:
     static constexpr std::chrono::milliseconds reset_time{20};
 
     PciFunction& function() override { return slow; }
-    void ask_for_mode1() {
+    void ask_for_mode1() { ask_for(1); }
+    void ask_for(uint32_t mode) {
         set(MP1_C2PMSG_90, 0);
-        set(MP1_C2PMSG_82, 1);
+        set(MP1_C2PMSG_82, mode);
         set(MP1_C2PMSG_66, 3);
     }
     bool comes_back() {
@@ -615,6 +616,27 @@ TEST_F(GpuResetTest, TheSmuAnswersBeforeTheAsicGoes) {
     enable();
     EXPECT_EQ(reg(IH_RB_BASE), 0u);
     EXPECT_EQ(reg(mmRCC_CONFIG_MEMSIZE), 64u);
+}
+
+/// As amdgpu_device_link_reset() and psp_v13_0_wait_for_bootloader() look at it.
+TEST_F(GpuResetTest, TheSmuResetsTheLinkAndTheBoardStays) {
+    set(MP0_C2PMSG_35, 0x20000);
+    reg(MP0_C2PMSG_81);
+    ASSERT_EQ(reg(MP0_C2PMSG_81), 1u);
+    put(Region::config, 0x24, 0xfaa00000u);
+    put<uint32_t>(Region::bar0, mib, 0x12345678);
+    set(IH_RB_BASE, 0x1000);
+    int resets = 0, done = 0;
+    slow.set_reset_witness({.asked = [&] { ++resets; }, .done = [&] { ++done; }});
+    ask_for(4);
+    EXPECT_EQ(reg(MP1_C2PMSG_90), 1u) << "answered";
+    EXPECT_EQ(resets, 1);
+    EXPECT_EQ(done, 1);
+    EXPECT_EQ(reg(IH_RB_BASE), 0u) << "what the driver has set up is gone";
+    EXPECT_EQ(reg(MP0_C2PMSG_35), 0x80000000u) << "the boot loader is ready";
+    EXPECT_EQ(reg(MP0_C2PMSG_81), 1u) << "the secure OS lives through it";
+    EXPECT_EQ(get(Region::config, 0x24), 0xfaa00000u);
+    EXPECT_EQ(get<uint32_t>(Region::bar0, mib), 0x12345678u);
 }
 
 TEST_F(GpuResetTest, AnAnswerThatNobodyReadsHoldsNoResetUp) {

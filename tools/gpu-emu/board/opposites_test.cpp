@@ -70,7 +70,7 @@ public:
     }
 
     void start_sos() { set(MP0_C2PMSG_35, 0x20000); }
-    /// GfxDriverReset: 1 is mode 1, 2 is mode 2.
+    /// GfxDriverReset: 1 is mode 1, 2 is mode 2, 4 is mode 4.
     void reset_by_smu(uint32_t mode) {
         set(MP1_C2PMSG_90, 0);
         set(MP1_C2PMSG_82, mode);
@@ -193,6 +193,16 @@ TEST(Opposites, Mode2KeepsTranslations) {
     };
     EXPECT_EQ(written_behind_it({}), std::set<uint64_t>{0x2000});
     EXPECT_EQ(written_behind_it(Opposite::mode2_keeps_translations), std::set<uint64_t>{0x1000});
+}
+
+TEST(Opposites, Mode4LosesConfig) {
+    const auto command_behind_it = [](std::optional<Opposite> opposite) {
+        DrivenBoard board(opposite);
+        board.reset_by_smu(4);
+        return board.get<uint16_t>(Region::config, DrivenBoard::command);
+    };
+    EXPECT_EQ(command_behind_it({}), DrivenBoard::memory_space | DrivenBoard::bus_master);
+    EXPECT_EQ(command_behind_it(Opposite::mode4_loses_config), 0);
 }
 
 TEST(Opposites, VfResetAsFlr) {

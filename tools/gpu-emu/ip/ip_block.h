@@ -8,7 +8,8 @@ namespace gpuemu {
 
 enum class ResetKind {
     cold,   // power-on
-    link,   // hot reset of the link: the PSP goes on running, VRAM stays, the rest is as after flr
+    link,   // hot reset of the link, or mode 4: the PSP goes on running, VRAM stays, the rest is
+            // as after flr
     flr,    // function-level reset: all state but what lies outside the chip (EEPROM)
     mode1,  // the whole ASIC, asked for by the driver: all that flr takes, configuration space too
     host,   // of a virtual function by its host, which puts its configuration space right

@@ -72,6 +72,7 @@ enum PpsmcMessage : uint32_t {
 enum PpsmcResetType : uint32_t {
     PPSMC_RESET_TYPE_DRIVER_MODE_1_RESET = 0x1,
     PPSMC_RESET_TYPE_DRIVER_MODE_2_RESET = 0x2,
+    SMU_RESET_MODE_4 = 0x4,  // amdgpu_smu.h: smu_v13_0_6_ppsmc.h has no name for it
 };
 
 // 85.121.0: from this version on the driver uses driver-side mode-2 resets for poison.
@@ -166,6 +167,7 @@ bool Smu::reset_asic(uint32_t type) {
     switch (type) {
         case PPSMC_RESET_TYPE_DRIVER_MODE_1_RESET: context_.mode1_reset(); return true;
         case PPSMC_RESET_TYPE_DRIVER_MODE_2_RESET: context_.mode2_reset(); return true;
+        case SMU_RESET_MODE_4: context_.mode4_reset(); return true;
         default: return false;
     }
 }

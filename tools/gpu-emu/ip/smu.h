@@ -31,6 +31,7 @@ public:
         Ras& ras;
         std::function<void()> mode1_reset;         // the whole ASIC; may be carried out later
         std::function<void()> mode2_reset;         // GC and SDMA; may be carried out later
+        std::function<void()> mode4_reset;         // as of the link; may be carried out later
         std::function<void(uint32_t)> sdma_reset;  // mask of instances; may be carried out later
         std::function<void(uint32_t)> vcn_reset;   // likewise
         std::function<uint64_t()> gpu_clock;

@@ -63,7 +63,7 @@ protected:
     Ras ras{{sink, [] {}}};
     Mutator mutator;
     std::vector<uint32_t> sdma_resets, vcn_resets;
-    Smu13_0_12 smu{{profile, registers, memory, eeprom, ras, [] {}, [] {},
+    Smu13_0_12 smu{{profile, registers, memory, eeprom, ras, [] {}, [] {}, [] {},
                     [this](uint32_t instances) { sdma_resets.push_back(instances); },
                     [this](uint32_t instances) { vcn_resets.push_back(instances); },
                     [] { return uint64_t{1000}; }, mutator}};

@@ -62,11 +62,11 @@ protected:
     RecordingSink sink;
     Eeprom eeprom{"", build_fru_image(profile.product)};
     Ras ras{{sink, [] {}}};
-    int mode1 = 0, mode2 = 0;
+    int mode1 = 0, mode2 = 0, mode4 = 0;
     std::vector<uint32_t> sdma_resets, vcn_resets;
     Mutator mutator;
     Smu smu{{profile, registers, memory, eeprom, ras, [this] { ++mode1; }, [this] { ++mode2; },
-             [this](uint32_t instances) { sdma_resets.push_back(instances); },
+             [this] { ++mode4; }, [this](uint32_t instances) { sdma_resets.push_back(instances); },
              [this](uint32_t instances) { vcn_resets.push_back(instances); },
              [] { return uint64_t{1000}; }, mutator}};
     uint32_t result = 0;
@@ -175,7 +175,11 @@ TEST_F(SmuTest, ResetsAreAskedFor) {
     EXPECT_EQ(mode1, 2);
     EXPECT_EQ(send(0x3, 2), ok);
     EXPECT_EQ(mode2, 1);
+    EXPECT_EQ(send(0x3, 4), ok);
+    EXPECT_EQ(mode4, 1);
+    EXPECT_EQ(send(0x3, 3), failed);
     EXPECT_EQ(send(0x3, 9), failed);
+    EXPECT_EQ(mode1, 2);
 }
 
 TEST_F(SmuTest, SdmaInstancesAreResetOneByOne) {

@@ -22,6 +22,8 @@ constexpr std::array<OppositeInfo, opposite_count> table = {{
      "a mode 2 reset loses configuration space"},
     {Opposite::mode2_keeps_translations, "mode2-keeps-translations",
      "a mode 2 reset leaves the TLBs alone"},
+    {Opposite::mode4_loses_config, "mode4-loses-config",
+     "a mode 4 reset loses configuration space, as a reset of the link by its port does"},
     {Opposite::vf_reset_as_flr, "vf-reset-as-flr",
      "the host's reset of a virtual function takes as long as an FLR, and loses as much"},
     {Opposite::late_acknowledge, "late-acknowledge",

@@ -20,6 +20,7 @@ enum class Opposite : uint8_t {
     mode1_at_once,
     mode2_loses_config,
     mode2_keeps_translations,
+    mode4_loses_config,
     vf_reset_as_flr,
     late_acknowledge,
     tlb_before_context,
@@ -31,7 +32,7 @@ enum class Opposite : uint8_t {
     jpeg_condition_3_unequal,
     writable_fuses,
 };
-inline constexpr std::size_t opposite_count = 16;
+inline constexpr std::size_t opposite_count = 17;
 
 struct OppositeInfo {
     Opposite opposite;
