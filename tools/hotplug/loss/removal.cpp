@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "hotplug/loss/steps.h"
+#include "hotplug/machine/pcie_switch.h"
 
 namespace hotplug {
 
@@ -71,8 +72,13 @@ hp::Result<void> Removal::prepare() {
     if (kind_.needs_gpu && !slot_.has_gpu()) {
         return hp::fail(fmt::format("{}: slot {} has no emulated GPU", kind_.name, slot_.index()));
     }
+    if (kind_.link_error.above && !machine_.config().behind_switch) {
+        return hp::fail(fmt::format("{}: there is no port above the slots (--switch)", kind_.name));
+    }
     auto bdf = slot_.bdf();
-    auto port = slot_.port().bdf();
+    auto port = kind_.link_error.above
+                    ? hp::Result<std::string>(fmt::format("0000:00:{:02x}.0", switch_root_port))
+                    : slot_.port().bdf();
     if (!bdf || !port) {
         return tl::unexpected(bdf ? port.error() : bdf.error());
     }
@@ -231,8 +237,9 @@ hp::Result<void> Removal::remove_by_guest_write() {
 }
 
 hp::Result<void> Removal::recover_from_link_error() {
+    const std::string port = kind_.link_error.above ? switch_root_id : slot_.port_id();
     auto answer = machine_.qmp().human(
-        fmt::format("pcie_aer_inject_error {} {}", slot_.port_id(), kind_.link_error.name));
+        fmt::format("pcie_aer_inject_error {} {}", port, kind_.link_error.name));
     if (!answer) {
         return tl::unexpected(answer.error());
     }

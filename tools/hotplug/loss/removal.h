@@ -60,7 +60,7 @@ private:
     const LossOptions& options_;
     std::optional<ActionUnderWay> action_;  // BoardFailure::at_access
     LossTimeline timeline_;
-    std::string port_bdf_;  // what the kernel log calls the port above the slot
+    std::string port_bdf_;  // what the kernel log calls the port that tells
     LogMark mark_;
     std::optional<Deadline::Clock::time_point> directory_gone_;
     bool told_overdue_ = false;

@@ -28,7 +28,7 @@ constexpr uint64_t edu_dma_mask = UINT64_MAX;
 
 std::vector<std::string> switch_devices(size_t slots) {
     const json root{{"driver", "pcie-root-port"},
-                    {"id", "switch-root"},
+                    {"id", switch_root_id},
                     {"bus", "pcie.0"},
                     {"addr", fmt::format("{:#x}", switch_root_port)},
                     {"chassis", first_chassis},
@@ -36,7 +36,7 @@ std::vector<std::string> switch_devices(size_t slots) {
                     {"hotplug", false},
                     {"pref64-reserve", slots * prefetchable_of_a_slot},
                     {"mem-reserve", (slots + 1) * registers_of_a_slot}};
-    const json upstream{{"driver", "x3130-upstream"}, {"id", switch_bus}, {"bus", "switch-root"}};
+    const json upstream{{"driver", "x3130-upstream"}, {"id", switch_bus}, {"bus", switch_root_id}};
     const json port{{"driver", "xio3130-downstream"},
                     {"id", "edu-port"},
                     {"bus", switch_bus},

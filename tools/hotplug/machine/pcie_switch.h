@@ -13,6 +13,7 @@ namespace hotplug {
 
 /// The switch is behind the root port 00:04.0, which is a slot's in a machine without one.
 inline constexpr unsigned switch_root_port = 0x4;
+inline constexpr const char* switch_root_id = "switch-root";  // by QEMU's name
 /// The bus of its downstream ports, by QEMU's name. Slot N's port is device N there.
 inline constexpr const char* switch_bus = "switch";
 inline constexpr size_t max_switch_slots = 8;

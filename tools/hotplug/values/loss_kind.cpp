@@ -143,6 +143,17 @@ constexpr LossKind kinds[] = {
         .may_log = told_by_port,
     },
     {
+        .loss = Loss::aer_fatal_above,
+        .name = "aer_fatal_above",
+        .meaning = "as aer_fatal, of the link above the PCIe switch: both GPUs take part",
+        .announcement = Announcement::link_error,
+        .link_error = {"SDN", false, true},
+        .comeback = Comeback::by_itself,
+        .device_stays = true,
+        .ends_clients = false,
+        .may_log = told_by_port,
+    },
+    {
         .loss = Loss::aer_nonfatal,
         .name = "aer_nonfatal",
         .meaning = "non-fatal error of the link: the drivers are told, and nothing is reset",

@@ -22,6 +22,7 @@ enum class Loss {
     silent_death,
     hang,
     aer_fatal,
+    aer_fatal_above,
     aer_nonfatal,
     link_down,
     link_down_fatal,
@@ -65,10 +66,12 @@ struct GuestFile {
 };
 
 /// What QEMU's pcie_aer_inject_error is told. A recovery that resets nothing may fail, because a
-/// function of the board has no error handlers, and take nothing from the others.
+/// function of the board has no error handlers, and take nothing from the others. `above`: the
+/// error is that of the root port above the switch, and all boards behind it take part.
 struct LinkError {
     std::string_view name;
     bool may_fail;
+    bool above = false;
 };
 
 struct LossKind {

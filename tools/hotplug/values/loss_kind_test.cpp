@@ -18,7 +18,7 @@ TEST(LossKindTest, NamesAreUniqueAndRead) {
         EXPECT_EQ(to_string(kind.loss), kind.name);
         EXPECT_FALSE(kind.meaning.empty()) << kind.name;
     }
-    EXPECT_EQ(names.size(), 14u);
+    EXPECT_EQ(names.size(), 15u);
     EXPECT_FALSE(parse_loss("unknown"));
     EXPECT_FALSE(parse_loss(""));
 }
