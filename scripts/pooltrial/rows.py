@@ -70,7 +70,8 @@ def swap(pool, tell):
     process = pool.vm_process("train")
     guest = pool.guest("train")
     before = pool.gpu_of(own)
-    job = guest.start_job(f"swapped-{own}", pool.serials[before], SHORT_JOB * 2, "--on-arrival")
+    # It has to last until the other GPU is there, ten seconds on a busy host.
+    job = guest.start_job(f"swapped-{own}", pool.serials[before], SHORT_JOB * 20, "--on-arrival")
     job.wait("ready", 60)
     begin = time.time()
     after = pool.ask("replace", gpu=before)["by"]
