@@ -10,6 +10,7 @@ from pooltrial.lines import Lines, Qmp, Refused, Trouble, wait_until
 from pooltrial.pool import POOL
 
 SHORT_JOB = 1500  # steps
+LONG_JOB = 20 * SHORT_JOB  # lasts until a GPU is there that is yet to come: ten seconds on a busy host
 OPERATIONS = 25  # that are drawn
 STALL = 10  # seconds that a job may stand still that has nothing to do with what happens
 
@@ -70,8 +71,7 @@ def swap(pool, tell):
     process = pool.vm_process("train")
     guest = pool.guest("train")
     before = pool.gpu_of(own)
-    # It has to last until the other GPU is there, ten seconds on a busy host.
-    job = guest.start_job(f"swapped-{own}", pool.serials[before], SHORT_JOB * 20, "--on-arrival")
+    job = guest.start_job(f"swapped-{own}", pool.serials[before], LONG_JOB, "--on-arrival")
     job.wait("ready", 60)
     begin = time.time()
     after = pool.ask("replace", gpu=before)["by"]
@@ -99,7 +99,7 @@ def two_gpus(pool, tell):
     refused("vm-full", pool, "lease", pool=POOL, vm="train", count=2)
     pool.give_back(leases[0])
     require(set(guest.bus()) == {serials[1]}, "the guest's bus has not the second GPU alone")
-    mover = guest.start_job(f"mover-{leases[1]}", serials[1], SHORT_JOB * 2, "--on-arrival")
+    mover = guest.start_job(f"mover-{leases[1]}", serials[1], LONG_JOB, "--on-arrival")
     mover.wait("ready", 60)
     pool.lease("train")
     mover.wait("moved", 60)
