@@ -96,8 +96,8 @@ class Guest:
     def run(self, *argv):
         with self.agent() as agent:
             done = agent.ask("run", self.patience, argv=list(argv), timeout_ms=self.patience * 1000)
-        if done["status"] != 0:
-            raise Trouble(f"{argv[0]} in the guest: status {done['status']}: {done['stderr'].strip()}")
+        if done.get("status") != 0:
+            raise Trouble(f"{argv[0]} in the guest: {done}")
         return done["stdout"]
 
     def kernel(self):
