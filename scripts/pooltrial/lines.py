@@ -2,6 +2,7 @@
 """JSON lines on a unix socket, as gpupoold, the guest's agent and the emulators speak them, and QMP: requests, and answers that may come
 after events."""
 
+import itertools
 import json
 import socket
 import time
@@ -34,8 +35,11 @@ def wait_until(look, awaited, seconds, pause=0.05):
 
 
 class Lines:
+    # Of all connections: the guest's agent may still answer a request of the one before.
+    numbers = itertools.count(1)
+
     def __init__(self, path, seconds=10):
-        self.path, self.rest, self.number = path, b"", 0
+        self.path, self.rest = path, b""
         self.socket = socket.socket(socket.AF_UNIX)
         self.socket.settimeout(seconds)
         deadline = time.monotonic() + seconds
@@ -79,12 +83,12 @@ class Lines:
 
     def ask(self, do, seconds=30, **members):
         """The answer when it is `ok`."""
-        self.number += 1
-        self.send({"id": self.number, "do": do, **members})
+        number = next(Lines.numbers)
+        self.send({"id": number, "do": do, **members})
         deadline = time.monotonic() + seconds
         while True:
             answer = self.receive(max(deadline - time.monotonic(), 0.001))
-            if answer.get("id") == self.number and "event" not in answer:
+            if answer.get("id") == number and "event" not in answer:
                 if not answer.get("ok"):
                     raise Refused(answer)
                 return answer
