@@ -29,7 +29,8 @@
  * (amdgpu_hotplug_look()): registers and doorbells are left alone, reads give all
  * ones as they do without a link, and nothing else changes. Each further look at
  * configuration space either takes the suspicion back, or finds that the silence
- * has lasted for %AMDGPU_HOTPLUG_SILENCE_MS, and latches the loss. What was sent
+ * has lasted for %AMDGPU_HOTPLUG_SILENCE_MS, and latches the loss. A GPU that says
+ * that it is not ready yet has %AMDGPU_HOTPLUG_READY_MS. What was sent
  * meanwhile is lost as it is on a link that is down; jobs that wait for it time
  * out, and the GPU is reset.
  */
@@ -53,6 +54,13 @@
  * link has been down.
  */
 #define AMDGPU_HOTPLUG_SILENCE_MS	1000
+
+/*
+ * How long a device may say that it is not ready (Request Retry Status): as long as
+ * the PCI core waits for one that was reset. Only below a port that lets software
+ * see that status.
+ */
+#define AMDGPU_HOTPLUG_READY_MS		60000
 
 /*
  * Whatever the GPU still does must not reach memory, nor its interrupts those who
@@ -202,6 +210,24 @@ void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason)
 }
 
 /**
+ * amdgpu_hotplug_restore_access - use the hardware again after a failure or reset
+ * @adev: amdgpu device
+ *
+ * Takes @adev->no_hw_access back, unless the GPU is lost.
+ *
+ * Context: process, with the reset domain locked.
+ */
+void amdgpu_hotplug_restore_access(struct amdgpu_device *adev)
+{
+	adev->no_hw_access = false;
+
+	/* A loss meanwhile sets it after the phase */
+	smp_mb();
+	if (amdgpu_hotplug_lost(adev))
+		adev->no_hw_access = true;
+}
+
+/**
  * amdgpu_hotplug_lost - is the hardware known to be gone?
  * @adev: amdgpu device
  *
@@ -303,27 +329,58 @@ static bool amdgpu_hotplug_may_be_silent(struct amdgpu_device *adev, bool awake)
 	       (excuse == AMDGPU_HOTPLUG_NOT_AWAKE && !awake);
 }
 
+/* What configuration space says of the hardware */
+enum amdgpu_hotplug_answer {
+	AMDGPU_HOTPLUG_SILENT,
+	/* It is there, but was reset and has not started yet */
+	AMDGPU_HOTPLUG_NOT_READY,
+	AMDGPU_HOTPLUG_ANSWERS,
+};
+
+static enum amdgpu_hotplug_answer
+amdgpu_hotplug_answer(struct amdgpu_device *adev)
+{
+	u32 id;
+
+	if (pci_device_is_present(adev->pdev))
+		return AMDGPU_HOTPLUG_ANSWERS;
+
+	if (!pci_read_config_dword(pci_physfn(adev->pdev), PCI_VENDOR_ID, &id) &&
+	    (id & 0xffff) == PCI_VENDOR_ID_PCI_SIG)
+		return AMDGPU_HOTPLUG_NOT_READY;
+
+	return AMDGPU_HOTPLUG_SILENT;
+}
+
+static void amdgpu_hotplug_start_clocks(struct amdgpu_hotplug *hotplug)
+{
+	hotplug->suspected_since = jiffies;
+	hotplug->silent_since = hotplug->suspected_since;
+}
+
 /*
- * Configuration space did not answer. Returns true if that has lasted for too long
- * by now, which @asked is, in jiffies. Who does not know that the hardware is @awake
- * concludes nothing from its silence, and does not stop the clock of who does.
+ * Configuration space did not answer, or is @not_ready. Returns true if that has
+ * lasted for too long by now, which @asked is, in jiffies. Who does not know that the
+ * hardware is @awake concludes nothing from its silence, and does not stop the clock
+ * of who does.
  */
 static bool amdgpu_hotplug_silence(struct amdgpu_device *adev, bool awake,
-				   unsigned long asked, const char *reason)
+				   bool not_ready, unsigned long asked,
+				   const char *reason)
 {
 	enum amdgpu_hotplug_excuse excuse = amdgpu_hotplug_excuse(adev);
 	struct amdgpu_hotplug *hotplug = &adev->hotplug;
 
 	lockdep_assert_held(&hotplug->silence_lock);
 	if (excuse == AMDGPU_HOTPLUG_FROZEN) {
-		hotplug->silent_since = jiffies;
+		amdgpu_hotplug_start_clocks(hotplug);
 		return false;
 	}
 	if (excuse == AMDGPU_HOTPLUG_NOT_AWAKE && !awake)
 		return false;
 
 	if (!amdgpu_hotplug_state_suspected(&hotplug->state)) {
-		hotplug->silent_since = jiffies;
+		amdgpu_hotplug_start_clocks(hotplug);
 		if (amdgpu_hotplug_state_suspect(&hotplug->state)) {
 			trace_amdgpu_hotplug(adev, "suspected", reason);
 			queue_delayed_work(system_dfl_wq, &hotplug->suspect_work,
@@ -332,13 +389,19 @@ static bool amdgpu_hotplug_silence(struct amdgpu_device *adev, bool awake,
 		return false;
 	}
 
+	if (not_ready) {
+		hotplug->silent_since = jiffies;
+		return time_after_eq(asked, hotplug->suspected_since +
+				     msecs_to_jiffies(AMDGPU_HOTPLUG_READY_MS));
+	}
+
 	return time_after_eq(asked, hotplug->silent_since +
 			     msecs_to_jiffies(AMDGPU_HOTPLUG_SILENCE_MS));
 }
 
 /*
  * Read configuration space once, and see what follows: nothing; a suspicion; its
- * end; or, after AMDGPU_HOTPLUG_SILENCE_MS without any answer, a loss. With @awake
+ * end; or, when that lasts for too long, a loss. With @awake
  * the hardware must answer although it is reset or resumed.
  */
 static void amdgpu_hotplug_look(struct amdgpu_device *adev, bool awake,
@@ -346,17 +409,20 @@ static void amdgpu_hotplug_look(struct amdgpu_device *adev, bool awake,
 {
 	struct amdgpu_hotplug *hotplug = &adev->hotplug;
 	unsigned long asked = jiffies;
-	bool present, gone = false;
+	enum amdgpu_hotplug_answer answer;
+	bool gone = false;
 
 	if (!amdgpu_hotplug_state_suspected(&hotplug->state) &&
 	    amdgpu_hotplug_may_be_silent(adev, awake))
 		return;
 
-	present = pci_device_is_present(adev->pdev);
+	answer = amdgpu_hotplug_answer(adev);
 
 	scoped_guard(spinlock_irqsave, &hotplug->silence_lock) {
-		if (!present)
-			gone = amdgpu_hotplug_silence(adev, awake, asked, reason);
+		if (answer != AMDGPU_HOTPLUG_ANSWERS)
+			gone = amdgpu_hotplug_silence(adev, awake,
+						      answer == AMDGPU_HOTPLUG_NOT_READY,
+						      asked, reason);
 		else if (amdgpu_hotplug_state_trust(&hotplug->state))
 			trace_amdgpu_hotplug(adev, "answers", "");
 	}
@@ -393,7 +459,7 @@ static int amdgpu_hotplug_make_sure(struct amdgpu_device *adev, bool awake,
 	/* What was suspected before it slept has the whole time to wake up */
 	if (awake) {
 		scoped_guard(spinlock_irqsave, &adev->hotplug.silence_lock)
-			adev->hotplug.silent_since = jiffies;
+			amdgpu_hotplug_start_clocks(&adev->hotplug);
 	}
 
 	amdgpu_hotplug_look(adev, awake, reason);
@@ -444,7 +510,8 @@ static bool amdgpu_hotplug_poll_due(unsigned long *next)
 {
 	unsigned long now = jiffies;
 
-	if (time_before(now, READ_ONCE(*next)))
+	/* What seems to be more than an hour away is long past: jiffies are cyclic */
+	if (READ_ONCE(*next) - now - 1 < 3600UL * HZ)
 		return false;
 	WRITE_ONCE(*next, now + msecs_to_jiffies(AMDGPU_HOTPLUG_POLL_MS));
 
@@ -689,6 +756,7 @@ void amdgpu_hotplug_remove_begin(struct amdgpu_device *adev)
 	amdgpu_hotplug_check(adev, "absent at removal");
 	amdgpu_hotplug_state_remove_begin(&adev->hotplug.state);
 	trace_amdgpu_hotplug(adev, "removing", adev->hotplug.reason ?: "");
+	amdgpu_pci_recovery_leave(adev);
 
 	wait_var_event(&adev->hotplug.state,
 		       !amdgpu_hotplug_state_resetting(&adev->hotplug.state));

@@ -29,9 +29,11 @@ struct task_struct;
  *	space
  * @suspect_work: looks at a GPU that does not answer until that ends
  * @silence_lock: makes one of what was seen of configuration space and what
- *	follows from it for @silent_since and the suspicion
- * @silent_since: in jiffies, when the GPU first did not answer though it should;
- *	of use while it is suspected
+ *	follows from it for the two times below and the suspicion
+ * @suspected_since: in jiffies, when the GPU first did not answer, or was not ready,
+ *	though it should; of use while it is suspected
+ * @silent_since: as @suspected_since, but it has not said either that it is not
+ *	ready yet
  * @runs_on: queues of processes did not stop, so that the GPU has to be reset;
  *	set in a removal
  * @settled: no step of probe that is still to come leaves the GPU silent for a
@@ -60,8 +62,9 @@ struct amdgpu_hotplug {
 	struct amdgpu_hotplug_state state;
 	struct work_struct lost_work;
 	struct delayed_work suspect_work;
-	/* Protects silent_since, and who is suspected */
+	/* Protects the two times below, and who is suspected */
 	spinlock_t silence_lock;
+	unsigned long suspected_since;
 	unsigned long silent_since;
 	bool runs_on;
 	bool settled;
@@ -110,6 +113,7 @@ bool amdgpu_hotplug_poll_awake(struct amdgpu_device *adev);
 int amdgpu_hotplug_check(struct amdgpu_device *adev, const char *reason);
 int amdgpu_hotplug_awake(struct amdgpu_device *adev);
 void amdgpu_hotplug_mark_lost(struct amdgpu_device *adev, const char *reason);
+void amdgpu_hotplug_restore_access(struct amdgpu_device *adev);
 void amdgpu_hotplug_give_up(struct amdgpu_device *adev, const char *reason);
 void amdgpu_hotplug_stop(struct amdgpu_device *adev, const char *reason);
 void amdgpu_hotplug_runs_on(struct amdgpu_device *adev);

@@ -52,6 +52,8 @@ struct mock_gpu {
 
 	/* PCI configuration space */
 	bool absent;
+	/* Request Retry Status, as the port shows it */
+	bool not_ready;
 	/* So many more reads are not answered */
 	unsigned int absent_reads;
 	u16 command;
@@ -93,7 +95,7 @@ static int mock_config_read(struct pci_bus *bus, unsigned int devfn, int where,
 	*val = 0;
 	if (where == PCI_VENDOR_ID) {
 		gpu->vendor_reads++;
-		*val = MOCK_VENDOR_DEVICE;
+		*val = gpu->not_ready ? 0xffff0001 : MOCK_VENDOR_DEVICE;
 	} else if (where == PCI_COMMAND) {
 		*val = gpu->command;
 	}
@@ -518,6 +520,31 @@ static void silence_is_waited_for(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_PRESENT);
 }
 
+/* A GPU that says that it is not ready is there, though not for ever */
+static void not_ready_is_waited_for(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "unready");
+	struct amdgpu_device *adev = gpu->adev;
+
+	gpu->not_ready = true;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+	mock_silence_lasts(gpu);
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_TRUE(test, mock_suspected(gpu));
+
+	gpu->not_ready = false;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	KUNIT_EXPECT_FALSE(test, mock_suspected(gpu));
+
+	gpu->not_ready = true;
+	KUNIT_EXPECT_FALSE(test, mock_poll(gpu));
+	scoped_guard(spinlock_irqsave, &adev->hotplug.silence_lock)
+		adev->hotplug.suspected_since = jiffies - 120 * HZ;
+	KUNIT_EXPECT_TRUE(test, mock_poll(gpu));
+	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
 /* What the PCI core recovers is not lost, however long it takes */
 static void silence_explained_later(struct kunit *test)
 {
@@ -650,6 +677,16 @@ static void poll_reads_seldom(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
 }
 
+/* Nobody has asked for so long that jiffies have wrapped */
+static void poll_reads_after_a_pause(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "unasked");
+
+	gpu->adev->hotplug.next_check = jiffies + LONG_MAX / 2;
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_poll(gpu->adev));
+	KUNIT_EXPECT_GE(test, gpu->vendor_reads, 1);
+}
+
 /* --- Resume */
 
 /* Ends the resume: what comes next needs firmware */
@@ -703,6 +740,21 @@ static void resume_when_absent(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, amdgpu_device_resume(drm, false), -ENODEV);
 	KUNIT_EXPECT_EQ(test, gpu->resumed, 1);
 	KUNIT_EXPECT_EQ(test, mock_phase(gpu), AMDGPU_HOTPLUG_LOST);
+}
+
+/* A failed request for access is no reason to refuse the next one; a loss is */
+static void access_restored(struct kunit *test)
+{
+	struct mock_gpu *gpu = mock_gpu(test, "access");
+	struct amdgpu_device *adev = gpu->adev;
+
+	adev->no_hw_access = true;
+	amdgpu_hotplug_restore_access(adev);
+	KUNIT_EXPECT_FALSE(test, adev->no_hw_access);
+
+	amdgpu_hotplug_mark_lost(adev, "access");
+	amdgpu_hotplug_restore_access(adev);
+	KUNIT_EXPECT_TRUE(test, adev->no_hw_access);
 }
 
 /* One that vga_switcheroo has parked is not on the bus, and comes back */
@@ -1095,9 +1147,12 @@ static struct kunit_case amdgpu_hotplug_cases[] = {
 	KUNIT_CASE(silence_explained_later),
 	KUNIT_CASE(error_of_another_function),
 	KUNIT_CASE(lost_when_not_awake),
+	KUNIT_CASE(access_restored),
 	KUNIT_CASE(lost_when_not_back),
 	KUNIT_CASE(poll_awake_has_its_turn),
 	KUNIT_CASE(poll_reads_seldom),
+	KUNIT_CASE(poll_reads_after_a_pause),
+	KUNIT_CASE(not_ready_is_waited_for),
 	KUNIT_CASE(resume_when_absent),
 	KUNIT_CASE(resume_when_switched_off),
 	KUNIT_CASE(lost_when_resume_fails),
@@ -1564,6 +1619,28 @@ static void hive_left_at_removal(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, replacement->adev->psp.xgmi_context.top_info.num_nodes, 2);
 }
 
+/* PCI error recovery of another member needs the device lock that a removal holds */
+static void hive_recovery_left(struct kunit *test)
+{
+	struct mock_gpu *removed = mock_hive_gpu(test, "leaves", 0);
+	struct mock_gpu *recovers = mock_hive_gpu(test, "recovers", 1);
+	struct amdgpu_reset_domain *domain = removed->adev->reset_domain;
+	struct amdgpu_device *adev = removed->adev;
+
+	KUNIT_ASSERT_PTR_EQ(test, recovers->adev->hive, adev->hive);
+	amdgpu_device_lock_reset_domain(domain);
+	KUNIT_ASSERT_TRUE(test, amdgpu_hotplug_reset_begin(adev));
+	amdgpu_device_park_reset_domain(domain);
+
+	amdgpu_hotplug_remove_begin(adev);
+	KUNIT_EXPECT_TRUE(test, amdgpu_hotplug_lost(adev));
+	KUNIT_EXPECT_FALSE(test, amdgpu_hotplug_state_resetting(&adev->hotplug.state));
+
+	amdgpu_device_unpark_reset_domain(domain);
+	amdgpu_device_unlock_reset_domain(domain);
+	amdgpu_hotplug_remove_end(adev);
+}
+
 /* Works on a ring for longer than a removal takes that does not wait for it */
 static void mock_ih_process(struct amdgpu_device *adev, struct amdgpu_ih_ring *ih)
 {
@@ -1852,6 +1929,7 @@ static void partitions_kept_after_removal(struct kunit *test)
 
 static struct kunit_case amdgpu_hotplug_removal_cases[] = {
 	KUNIT_CASE(hive_left_at_removal),
+	KUNIT_CASE(hive_recovery_left),
 	KUNIT_CASE(smu_without_access),
 	KUNIT_CASE(smu_dpm_levels),
 	KUNIT_CASE(smu_answer_lost),
