@@ -58,11 +58,13 @@ void SwitchPort::reset() {
 }
 
 /// While memory space is disabled, as it is when the address is being changed, the old one stays:
-/// who still uses it is to be seen.
+/// who still uses it is to be seen. It also stays when a reset has taken the BAR. QEMU answers the
+/// guest's reads of BARs from a copy, which the reset does not reach, so the guest finds the
+/// address in place and writes none.
 void SwitchPort::tell_address() {
     const auto command = read_config<uint16_t>(config_, reg_command);
     const auto bar0 = read_config<uint64_t>(config_, reg_bar0) & ~bar_flags;
-    if ((command & command_memory) != 0) {
+    if ((command & command_memory) != 0 && bar0 != 0) {
         links_.presence().set_bus_address(bar0);
     }
 }

@@ -142,6 +142,15 @@ TEST_F(SwitchPortTest, WhereOneWasThereAreOnes) {
     EXPECT_EQ(first->port.traffic().absent, 3u);
 }
 
+TEST_F(SwitchPortTest, TheAddressOutlivesAResetThatTakesTheBar) {
+    second->port.reset();
+    second->write_config<uint16_t>(4, 6);  // all that a guest restores that reads BARs from QEMU
+    EXPECT_EQ(first->dma(second_bar, 4).size(), 4u);
+    second->place_at(second_bar + mib);
+    EXPECT_TRUE(first->dma(second_bar, 4).empty()) << "a new address counts";
+    EXPECT_EQ(first->dma(second_bar + mib, 4).size(), 4u);
+}
+
 TEST_F(SwitchPortTest, ASuccessorAtTheAddressIsReached) {
     second.reset();
     second = std::make_unique<Member>(loop, directory, 1);
